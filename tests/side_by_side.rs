@@ -8,65 +8,70 @@ mod dice;
 use std::collections::{BTreeMap, BTreeSet};
 
 use graphc::base::Span;
-use graphc::check::flow::model::{Cause, Flow, Gather, Goal, Spot, Stop, Way};
-use graphc::check::flow::together::Together;
+use graphc::check::cfg::mhp::MayHappenInParallel;
+use graphc::check::cfg::model::{
+    Block, BlockId, ControlFlowGraph, EdgeKind, JoinBlock, Successor, Transition,
+};
 use graphc::ir::{JoinId, NodeId};
 
 use dice::Dice;
 use thin_vec::{ThinVec, thin_vec};
 
-fn goal(to: Spot, many: bool) -> Goal {
-    Goal {
+fn successor(to: BlockId, many: bool) -> Successor {
+    Successor {
         to,
         many,
         span: Span::default(),
     }
 }
 
-fn way(goals: Vec<Goal>) -> Way {
-    Way {
-        cause: Cause::Edge,
-        goals: goals.into(),
+fn transition(successors: Vec<Successor>) -> Transition {
+    Transition {
+        kind: EdgeKind::Edge,
+        successors: successors.into(),
         writes: ThinVec::new(),
         span: Span::default(),
     }
 }
 
 /// A flow of a few nodes with forks, loops, sends, branches, deferred nodes and joins.
-fn flow(dice: &mut Dice) -> Flow {
+fn cfg(dice: &mut Dice) -> ControlFlowGraph {
     let count = 3 + dice.below(5);
     let branch: Vec<bool> = (0..count)
         .map(|i| i + 1 < count && dice.one_in(6))
         .collect();
-    let mut stops: Vec<Stop> = Vec::new();
+    let mut nodes: Vec<Block> = Vec::new();
     for from in 0..count {
-        let mut ways = Vec::new();
+        let mut transitions = Vec::new();
         for _ in 0..1 + dice.below(2) {
-            let goals = (0..1 + dice.below(2)).map(|_| {
+            let successors = (0..1 + dice.below(2)).map(|_| {
                 let to = match branch[from] {
                     // A branch leads on, so that no circle is made of branches alone.
                     true => from + 1 + dice.below(count - from - 1),
                     false => dice.below(count + 1),
                 };
                 match to < count {
-                    true => goal(Spot::Node(NodeId(to as u32)), !branch[to] && dice.one_in(8)),
-                    false => goal(Spot::End, false),
+                    true => successor(
+                        BlockId::Node(NodeId(to as u32)),
+                        !branch[to] && dice.one_in(8),
+                    ),
+                    false => successor(BlockId::End, false),
                 }
             });
-            ways.push(way(goals.collect()));
+            transitions.push(transition(successors.collect()));
         }
-        stops.push(Stop {
+        nodes.push(Block {
             name: format!("n{from}"),
             span: Span::default(),
             branch: branch[from],
             defer: !branch[from] && dice.one_in(8),
-            ways: ways.into(),
+            transitions: transitions.into(),
             writes: ThinVec::new(),
         });
     }
     let mut joins = Vec::new();
     for _ in 0..dice.below(4) {
-        let id = Spot::Join(JoinId(joins.len() as u32));
+        let id = BlockId::Join(JoinId(joins.len() as u32));
         let mut members = BTreeSet::new();
         for _ in 0..2 + dice.below(2) {
             members.insert(dice.below(count));
@@ -77,29 +82,29 @@ fn flow(dice: &mut Dice) -> Flow {
             continue;
         }
         for member in &members {
-            let first = &mut stops[*member].ways[0];
+            let first = &mut nodes[*member].transitions[0];
             if dice.one_in(2) {
-                first.goals.clear();
+                first.successors.clear();
             }
-            first.goals.push(goal(id, false));
+            first.successors.push(successor(id, false));
         }
-        joins.push(Gather {
+        joins.push(JoinBlock {
             members: members
                 .iter()
                 .map(|m| (NodeId(*m as u32), Span::default()))
                 .collect(),
-            ways: thin_vec![way(vec![goal(
-                Spot::Node(NodeId(dice.below(count) as u32)),
+            transitions: thin_vec![transition(vec![successor(
+                BlockId::Node(NodeId(dice.below(count) as u32)),
                 false,
             )])],
             span: Span::default(),
         });
     }
-    let start =
-        (0..1 + dice.below(3)).map(|_| goal(Spot::Node(NodeId(dice.below(count) as u32)), false));
-    Flow {
-        start: vec![way(start.collect())],
-        stops: stops.into_iter().collect(),
+    let start = (0..1 + dice.below(3))
+        .map(|_| successor(BlockId::Node(NodeId(dice.below(count) as u32)), false));
+    ControlFlowGraph {
+        start: vec![transition(start.collect())],
+        nodes: nodes.into_iter().collect(),
         joins: joins.into_iter().collect(),
         colliding: Vec::new(),
         broken: false,
@@ -125,27 +130,30 @@ struct Arrivals {
 }
 
 /// All that following some goals can come to, branches followed at once.
-fn follow(flow: &Flow, goals: &[(Goal, Option<u32>)]) -> BTreeSet<Arrivals> {
-    let Some(((first, via), rest)) = goals.split_first() else {
+fn follow(cfg: &ControlFlowGraph, successors: &[(Successor, Option<u32>)]) -> BTreeSet<Arrivals> {
+    let Some(((first, via), rest)) = successors.split_first() else {
         return BTreeSet::from([Arrivals::default()]);
     };
     let mut all = BTreeSet::new();
     match first.to {
-        Spot::Node(id) if flow.stops[id].branch => {
-            for way in &flow.stops[id].ways {
-                let on = way.goals.iter().map(|g| (g.clone(), Some(id.0)));
-                let goals: Vec<_> = on.chain(rest.iter().cloned()).collect();
-                all.extend(follow(flow, &goals));
+        BlockId::Node(id) if cfg.nodes[id].branch => {
+            for transition in &cfg.nodes[id].transitions {
+                let on = transition
+                    .successors
+                    .iter()
+                    .map(|g| (g.clone(), Some(id.0)));
+                let successors: Vec<_> = on.chain(rest.iter().cloned()).collect();
+                all.extend(follow(cfg, &successors));
             }
         }
         to => {
-            for mut arrivals in follow(flow, rest) {
+            for mut arrivals in follow(cfg, rest) {
                 match to {
-                    Spot::Node(id) if first.many => arrivals.sent.extend([id.0, id.0]),
-                    Spot::Node(id) => {
+                    BlockId::Node(id) if first.many => arrivals.sent.extend([id.0, id.0]),
+                    BlockId::Node(id) => {
                         arrivals.plain.insert(id.0);
                     }
-                    Spot::Join(join) => {
+                    BlockId::Join(join) => {
                         arrivals.joins.insert((join.0, via.unwrap()));
                     }
                     _ => {}
@@ -168,7 +176,7 @@ fn merge(a: &Arrivals, b: &Arrivals) -> Arrivals {
 }
 
 /// The state after arrivals: joins that are full lead on, deferred nodes run where nothing else does.
-fn settle(flow: &Flow, before: &State, arrivals: &Arrivals) -> Vec<State> {
+fn settle(cfg: &ControlFlowGraph, before: &State, arrivals: &Arrivals) -> Vec<State> {
     let mut state = State {
         tasks: Vec::new(),
         ..before.clone()
@@ -176,28 +184,33 @@ fn settle(flow: &Flow, before: &State, arrivals: &Arrivals) -> Vec<State> {
     for (join, member) in &arrivals.joins {
         state.arrived.entry(*join).or_default().insert(*member);
     }
-    let mut goals = Vec::new();
-    for (id, join) in flow.joins.entries() {
+    let mut successors = Vec::new();
+    for (id, join) in cfg.joins.entries() {
         let here = state.arrived.get(&id.0).map_or(0, BTreeSet::len);
         if here == join.members.len() {
             state.arrived.remove(&id.0);
-            goals.extend(join.ways[0].goals.iter().map(|g| (g.clone(), None)));
+            successors.extend(
+                join.transitions[0]
+                    .successors
+                    .iter()
+                    .map(|g| (g.clone(), None)),
+            );
         }
     }
     let mut states = Vec::new();
-    for led in follow(flow, &goals) {
+    for led in follow(cfg, &successors) {
         let all = merge(arrivals, &led);
         let mut state = state.clone();
         // A plain arrow finds a deferred node waiting already; each send is a task of its own.
         for node in &all.plain {
-            match flow.stops[NodeId(*node)].defer {
+            match cfg.nodes[NodeId(*node)].defer {
                 true if state.deferred.contains(node) => {}
                 true => state.deferred.push(*node),
                 false => state.tasks.push(*node),
             }
         }
         for node in &all.sent {
-            match flow.stops[NodeId(*node)].defer {
+            match cfg.nodes[NodeId(*node)].defer {
                 true => state.deferred.push(*node),
                 false => state.tasks.push(*node),
             }
@@ -213,17 +226,17 @@ fn settle(flow: &Flow, before: &State, arrivals: &Arrivals) -> Vec<State> {
 }
 
 /// All pairs of nodes that some run has side by side, up to a number of states.
-fn search(flow: &Flow) -> BTreeSet<(u32, u32)> {
+fn search(cfg: &ControlFlowGraph) -> BTreeSet<(u32, u32)> {
     let mut pairs = BTreeSet::new();
     let mut seen: BTreeSet<State> = BTreeSet::new();
-    let begin: Vec<_> = flow.start[0]
-        .goals
+    let begin: Vec<_> = cfg.start[0]
+        .successors
         .iter()
         .map(|g| (g.clone(), None))
         .collect();
-    let mut open: Vec<State> = follow(flow, &begin)
+    let mut open: Vec<State> = follow(cfg, &begin)
         .iter()
-        .flat_map(|arrivals| settle(flow, &State::default(), arrivals))
+        .flat_map(|arrivals| settle(cfg, &State::default(), arrivals))
         .collect();
     while let Some(state) = open.pop() {
         if state.tasks.len() + state.deferred.len() > 5
@@ -238,47 +251,59 @@ fn search(flow: &Flow) -> BTreeSet<(u32, u32)> {
         let mut next = BTreeSet::from([Arrivals::default()]);
         for task in &state.tasks {
             let mut grown = BTreeSet::new();
-            for way in &flow.stops[NodeId(*task)].ways {
-                let goals: Vec<_> = way.goals.iter().map(|g| (g.clone(), Some(*task))).collect();
-                for arrivals in follow(flow, &goals) {
+            for transition in &cfg.nodes[NodeId(*task)].transitions {
+                let successors: Vec<_> = transition
+                    .successors
+                    .iter()
+                    .map(|g| (g.clone(), Some(*task)))
+                    .collect();
+                for arrivals in follow(cfg, &successors) {
                     grown.extend(next.iter().map(|known| merge(known, &arrivals)));
                 }
             }
             next = grown;
         }
         for arrivals in &next {
-            open.extend(settle(flow, &state, arrivals));
+            open.extend(settle(cfg, &state, arrivals));
         }
     }
     pairs
 }
 
 /// The flow in short, for a failure.
-fn show(flow: &Flow) -> String {
-    let name = |goal: &Goal| {
-        let to = match goal.to {
-            Spot::Node(id) => flow.stops[id].name.clone(),
-            Spot::Join(id) => format!("join{}", id.0),
+fn show(cfg: &ControlFlowGraph) -> String {
+    let name = |successor: &Successor| {
+        let to = match successor.to {
+            BlockId::Node(id) => cfg.nodes[id].name.clone(),
+            BlockId::Join(id) => format!("join{}", id.0),
             _ => "end".to_owned(),
         };
-        if goal.many { format!("each {to}") } else { to }
+        if successor.many {
+            format!("each {to}")
+        } else {
+            to
+        }
     };
-    let ways = |ways: &[Way]| {
-        let ways = ways
+    let transitions = |transitions: &[Transition]| {
+        let transitions = transitions
             .iter()
-            .map(|w| w.goals.iter().map(name).collect::<Vec<_>>().join(", "));
-        ways.collect::<Vec<_>>().join(" | ")
+            .map(|w| w.successors.iter().map(name).collect::<Vec<_>>().join(", "));
+        transitions.collect::<Vec<_>>().join(" | ")
     };
-    let mut text = format!("start -> {}\n", ways(&flow.start));
-    for stop in &flow.stops {
-        let kind = match (stop.branch, stop.defer) {
+    let mut text = format!("start -> {}\n", transitions(&cfg.start));
+    for node in &cfg.nodes {
+        let kind = match (node.branch, node.defer) {
             (true, _) => " (branch)",
             (_, true) => " (defer)",
             _ => "",
         };
-        text += &format!("{}{kind} -> {}\n", stop.name, ways(&stop.ways));
+        text += &format!(
+            "{}{kind} -> {}\n",
+            node.name,
+            transitions(&node.transitions)
+        );
     }
-    for (id, join) in flow.joins.entries() {
+    for (id, join) in cfg.joins.entries() {
         let members: Vec<_> = join
             .members
             .iter()
@@ -288,7 +313,7 @@ fn show(flow: &Flow) -> String {
             "join{} [{}] -> {}\n",
             id.0,
             members.join(", "),
-            ways(&join.ways)
+            transitions(&join.transitions)
         );
     }
     text
@@ -299,17 +324,16 @@ fn all_that_runs_side_by_side_is_known() {
     let mut dice = Dice(7);
     let (mut shown, mut claimed) = (0, 0);
     for round in 0..2_000 {
-        let flow = flow(&mut dice);
-        let together = Together::new(&flow);
-        assert!(together.complete());
-        let known: BTreeSet<(u32, u32)> =
-            together.pairs().iter().map(|(a, b)| (a.0, b.0)).collect();
-        let seen = search(&flow);
+        let cfg = cfg(&mut dice);
+        let mhp = MayHappenInParallel::new(&cfg);
+        assert!(mhp.complete());
+        let known: BTreeSet<(u32, u32)> = mhp.pairs().iter().map(|(a, b)| (a.0, b.0)).collect();
+        let seen = search(&cfg);
         let missed: Vec<_> = seen.difference(&known).collect();
         assert!(
             missed.is_empty(),
             "round {round}: {missed:?} run side by side in\n{}",
-            show(&flow)
+            show(&cfg)
         );
         shown += seen.len();
         claimed += known.len();

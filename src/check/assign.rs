@@ -8,12 +8,12 @@ use crate::ir::{FieldId, FieldMode, GraphId, JoinId};
 use crate::resolve::program::{Field, Graph, Program, Work};
 
 use super::calls::callers;
-use super::flow::arrows::Arrows;
-use super::flow::avoid::{Avoided, Count, circles_of, loses};
-use super::flow::bits::Tracked;
-use super::flow::effect::{Effects, Given};
-use super::flow::exit::Exits;
-use super::flow::{Cause, Flow, Spot, Written};
+use super::cfg::bits::Tracked;
+use super::cfg::effect::{Effects, Given};
+use super::cfg::exit::Exits;
+use super::cfg::leaves_unwritten::{Count, LeavesUnwritten, components_of, loses};
+use super::cfg::predecessors::Predecessors;
+use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Written};
 use super::types::facts::begins_set;
 use super::types::paths::Step;
 use super::types::tell::{Asked, Left};
@@ -36,7 +36,7 @@ const TRACED: usize = 20;
 /// they may, and looked at again where a called one turns out to give less.
 pub fn effects(
     program: &Program,
-    flows: &IdVec<GraphId, Flow>,
+    cfgs: &IdVec<GraphId, ControlFlowGraph>,
     written: &Written,
 ) -> IdVec<GraphId, Effects> {
     let mut given: Given = program
@@ -53,13 +53,13 @@ pub fn effects(
             .get_mut(id.0 as usize)
             .into_iter()
             .for_each(|w| *w = false);
-        let (Some(graph), Some(flow)) = (program.graphs.get(id), flows.get(id)) else {
+        let (Some(graph), Some(cfg)) = (program.graphs.get(id), cfgs.get(id)) else {
             continue;
         };
         if callers.get(id).is_none_or(Vec::is_empty) {
             continue;
         }
-        let always = always(program, graph, flow, id, written, &given);
+        let always = always(program, graph, cfg, id, written, &given);
         let Some(known) = given.get_mut(id).filter(|known| **known != always) else {
             continue;
         };
@@ -73,13 +73,13 @@ pub fn effects(
         }
     }
     let all = program.graphs.entries().map(|(id, graph)| {
-        let flow = flows.get(id);
-        let empty = Flow::default();
+        let cfg = cfgs.get(id);
+        let empty = ControlFlowGraph::default();
         let tracked = tracked(graph, id, written);
         Effects::new(
             program,
             graph,
-            flow.unwrap_or(&empty),
+            cfg.unwrap_or(&empty),
             written,
             &given,
             tracked,
@@ -107,7 +107,7 @@ fn tracked(graph: &Graph, id: GraphId, written: &Written) -> Tracked {
 fn always(
     program: &Program,
     graph: &Graph,
-    flow: &Flow,
+    cfg: &ControlFlowGraph,
     id: GraphId,
     written: &Written,
     given: &Given,
@@ -119,11 +119,19 @@ fn always(
     if tracked.is_empty() {
         return always;
     }
-    let effects = Effects::new(program, graph, flow, written, given, tracked);
-    let (arrows, group, waiting) = (Arrows::new(flow), circles_of(flow), BTreeSet::new());
-    let exits = Exits::of(program, graph, flow);
+    let effects = Effects::new(program, graph, cfg, written, given, tracked);
+    let (predecessors, group, waiting) =
+        (Predecessors::new(cfg), components_of(cfg), BTreeSet::new());
+    let exits = Exits::of(program, graph, cfg);
     let known = (group.as_slice(), exits.as_ref());
-    let avoided = Avoided::new(flow, &arrows, &effects, Count::Certain, &waiting, known);
+    let avoided = LeavesUnwritten::new(
+        cfg,
+        &predecessors,
+        &effects,
+        Count::Certain,
+        &waiting,
+        known,
+    );
     let left = avoided.at_start();
     for field in effects.tracked.list(&left) {
         always.remove(&field);
@@ -133,17 +141,17 @@ fn always(
 
 /// `out` fields without a first value that some way to `end` seems not to write.
 pub struct Unwritten<'a> {
-    possible: Avoided<'a>,
-    sure: Avoided<'a>,
+    possible: LeavesUnwritten<'a>,
+    sure: LeavesUnwritten<'a>,
     /// The fields, and what is asked of them.
     pub fields: Vec<(FieldId, Asked)>,
 }
 
-/// Finds them, all conditions taken as free. `known` are [`circles_of`] the flow, and its exits.
+/// Finds them, all conditions taken as free. `known` are [`components_of`] the flow, and its exits.
 pub fn unwritten<'a>(
     graph: &Graph,
     id: GraphId,
-    (flow, arrows): (&'a Flow, &Arrows),
+    (cfg, predecessors): (&'a ControlFlowGraph, &Predecessors),
     known: (&'a [usize], Option<&'a Exits<'a>>),
     effects: &'a Effects,
     (written, waiting, at_times): (&Written, &'a BTreeSet<JoinId>, &BTreeSet<JoinId>),
@@ -155,10 +163,10 @@ pub fn unwritten<'a>(
         of.is_some_and(|of| of.mode == FieldMode::Out && !begins_set(of) && !reset(of))
             && written.has(id, field)
     };
-    if flow.broken || !graph.fields.ids().any(needed) {
+    if cfg.broken || !graph.fields.ids().any(needed) {
         return None;
     }
-    let of = |count| Avoided::new(flow, arrows, effects, count, waiting, known);
+    let of = |count| LeavesUnwritten::new(cfg, predecessors, effects, count, waiting, known);
     let (possible, sure) = (of(Count::Possible), of(Count::Sure));
     let (never, hoped) = (possible.at_start(), sure.at_start());
     let fields = effects.tracked.list(&hoped).filter(|field| needed(*field));
@@ -168,14 +176,15 @@ pub fn unwritten<'a>(
     };
     let mut fields: Vec<(FieldId, Asked)> = fields.map(certain).collect();
     if !at_times.is_empty() {
-        let mut cut = vec![false; flow.stops.len() + flow.joins.len()];
-        let joins = at_times.iter().map(|id| flow.number(Spot::Join(*id)));
+        let mut cut = vec![false; cfg.nodes.len() + cfg.joins.len()];
+        let joins = at_times.iter().map(|id| cfg.number(BlockId::Join(*id)));
         for number in joins.flatten() {
             cut.get_mut(number).into_iter().for_each(|cut| *cut = true);
         }
         let known = (known.0, known.1, cut);
         let behind =
-            Avoided::cut_off(flow, arrows, effects, Count::Sure, waiting, known).at_start();
+            LeavesUnwritten::cut_off(cfg, predecessors, effects, Count::Sure, waiting, known)
+                .at_start();
         let behind = effects.tracked.list(&behind);
         let behind = behind.filter(|field| needed(*field) && !effects.tracked.has(&hoped, *field));
         fields.extend(behind.take(FOLLOWED).map(|field| (field, Asked::Behind)));
@@ -192,7 +201,7 @@ impl Unwritten<'_> {
     pub fn report(
         &self,
         graph: &Graph,
-        (flow, arrows): (&Flow, &Arrows),
+        (cfg, predecessors): (&ControlFlowGraph, &Predecessors),
         left: &[Left],
         diags: &mut Diagnostics,
     ) {
@@ -202,7 +211,7 @@ impl Unwritten<'_> {
                 Left::Perhaps(path) => (false, path),
                 Left::TooMuch => {
                     let why = "there is too much to be told apart on the ways to the end";
-                    if let Some(found) = report(graph, flow, *field, Err(why), &[]) {
+                    if let Some(found) = report(graph, cfg, *field, Err(why), &[]) {
                         diags.push(found);
                     }
                     continue;
@@ -215,12 +224,12 @@ impl Unwritten<'_> {
             };
             let path = match (path.is_empty(), number < TRACED) {
                 (false, _) => path.clone(),
-                (true, true) if *asked != Asked::Behind => by.witness(arrows, *field),
+                (true, true) if *asked != Asked::Behind => by.witness(predecessors, *field),
                 (true, _) => Vec::new(),
             };
-            let doubt = doubt(graph, flow, &path);
+            let doubt = doubt(graph, cfg, &path);
             let sure = if never { Ok(()) } else { Err(doubt.as_str()) };
-            if let Some(found) = report(graph, flow, *field, sure, &path) {
+            if let Some(found) = report(graph, cfg, *field, sure, &path) {
                 diags.push(found);
             }
         }
@@ -229,16 +238,16 @@ impl Unwritten<'_> {
 
 fn report(
     graph: &Graph,
-    flow: &Flow,
+    cfg: &ControlFlowGraph,
     field: FieldId,
     certain: Result<(), &str>,
     path: &[Step],
 ) -> Option<Diagnostic> {
     let declared = graph.fields.get(field)?;
     let name = &declared.name.node;
-    let way = written_out(flow, path);
-    let message = match (certain, way.is_empty()) {
-        (Ok(()), false) => format!("`out` field `{name}` is not written on the way `{way}`"),
+    let transition = written_out(cfg, path);
+    let message = match (certain, transition.is_empty()) {
+        (Ok(()), false) => format!("`out` field `{name}` is not written on the way `{transition}`"),
         (Ok(()), true) => format!("`out` field `{name}` is not written on every way to `end`"),
         (Err(doubt), _) => format!("`out` field `{name}` may be left unwritten: {doubt}"),
     };
@@ -250,31 +259,31 @@ fn report(
     if certain.is_err() {
         found.level = Level::Warning;
     }
-    for (span, text) in turns(flow, path).into_iter().take(SHOWN) {
+    for (span, text) in turns(cfg, path).into_iter().take(SHOWN) {
         found = found.label(span, text);
     }
     Some(found)
 }
 
 /// Why it is not sure that a field is left unwritten on a way.
-fn doubt(graph: &Graph, flow: &Flow, path: &[Step]) -> String {
-    let node = |spot: &Spot| match spot {
-        Spot::Node(id) => graph.nodes.get(*id),
+fn doubt(graph: &Graph, cfg: &ControlFlowGraph, path: &[Step]) -> String {
+    let node = |block: &BlockId| match block {
+        BlockId::Node(id) => graph.nodes.get(*id),
         _ => None,
     };
     let lost = path
         .iter()
-        .any(|(from, _, goal)| loses(flow, goal.to, *from));
-    let failed = path.iter().find_map(|(from, way, _)| {
-        let fails = matches!(way.cause, Cause::Error | Cause::Timeout);
+        .any(|(from, _, successor)| loses(cfg, successor.to, *from));
+    let failed = path.iter().find_map(|(from, transition, _)| {
+        let fails = matches!(transition.kind, EdgeKind::Error | EdgeKind::Timeout);
         let member = from
             .as_ref()
             .and_then(node)
             .filter(|node| fails && !node.joins.is_empty());
         member.map(|node| node.name.node.as_str())
     });
-    let decided = path.iter().any(|(_, _, goal)| {
-        let work = node(&goal.to).map(|node| &node.work);
+    let decided = path.iter().any(|(_, _, successor)| {
+        let work = node(&successor.to).map(|node| &node.work);
         matches!(
             work,
             Some(Work::Agent { .. } | Work::Tools { .. } | Work::Subgraph { .. } | Work::Llm(_))
@@ -293,11 +302,13 @@ fn doubt(graph: &Graph, flow: &Flow, path: &[Step]) -> String {
 }
 
 /// `start -> a -> b -> end`, the middle of a long way left out.
-fn written_out(flow: &Flow, path: &[Step]) -> String {
-    let names = path.iter().filter_map(|(_, _, goal)| match goal.to {
-        Spot::Join(_) => None,
-        spot => Some(flow.name(spot)),
-    });
+fn written_out(cfg: &ControlFlowGraph, path: &[Step]) -> String {
+    let names = path
+        .iter()
+        .filter_map(|(_, _, successor)| match successor.to {
+            BlockId::Join(_) => None,
+            block => Some(cfg.name(block)),
+        });
     let names: Vec<&str> = std::iter::once("start").chain(names).collect();
     if path.is_empty() {
         return String::new();
@@ -315,19 +326,23 @@ fn written_out(flow: &Flow, path: &[Step]) -> String {
 }
 
 /// The arrows of a way where another could have been taken, and its last one.
-fn turns(flow: &Flow, path: &[Step]) -> Vec<(Span, String)> {
+fn turns(cfg: &ControlFlowGraph, path: &[Step]) -> Vec<(Span, String)> {
     let mut turns = Vec::new();
-    for (number, (from, way, goal)) in path.iter().enumerate() {
-        let ways = from.map_or(flow.start.len(), |spot| flow.ways(spot).len());
+    for (number, (from, transition, successor)) in path.iter().enumerate() {
+        let transitions = from.map_or(cfg.start.len(), |block| cfg.transitions(block).len());
         let last = number + 1 == path.len();
-        if ways > 1 || last {
+        if transitions > 1 || last {
             let text = match last {
-                true if way.cause == Cause::Exit => "the graph may end here without it".to_owned(),
+                true if transition.kind == EdgeKind::Exit => {
+                    "the graph may end here without it".to_owned()
+                }
                 true => "it has no value here".to_owned(),
-                false if matches!(goal.to, Spot::Join(_)) => "on to the join without it".to_owned(),
-                false => format!("on to `{}` without it", flow.name(goal.to)),
+                false if matches!(successor.to, BlockId::Join(_)) => {
+                    "on to the join without it".to_owned()
+                }
+                false => format!("on to `{}` without it", cfg.name(successor.to)),
             };
-            let turn = (goal.span, text);
+            let turn = (successor.span, text);
             if !turns.contains(&turn) {
                 turns.push(turn);
             }

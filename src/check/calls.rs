@@ -12,10 +12,10 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Node, Program, Work};
 
-use super::flow::arrows::Arrows;
-use super::flow::finish::{ends, settled};
-use super::flow::reach::reached;
-use super::flow::{Flow, Spot, Way};
+use super::cfg::finish::{can_reach_exit, ends};
+use super::cfg::predecessors::Predecessors;
+use super::cfg::reach::reached;
+use super::cfg::{BlockId, ControlFlowGraph, Transition};
 
 /// The graph that a node calls.
 pub fn called(node: &Node) -> Option<(GraphId, Span)> {
@@ -43,28 +43,33 @@ pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
 }
 
 /// Whether a run of the graph can come to its own `end`.
-pub fn can_end(flow: &Flow) -> bool {
-    let reached = reached(flow);
-    let leads = |ways: &[Way]| {
-        ways.iter()
-            .flat_map(|way| &way.goals)
-            .any(|goal| goal.to == Spot::End)
+pub fn can_end(cfg: &ControlFlowGraph) -> bool {
+    let reached = reached(cfg);
+    let leads = |transitions: &[Transition]| {
+        transitions
+            .iter()
+            .flat_map(|transition| &transition.successors)
+            .any(|successor| successor.to == BlockId::End)
     };
-    let seen = |spot: Spot| {
-        flow.number(spot)
+    let seen = |block: BlockId| {
+        cfg.number(block)
             .and_then(|n| reached.get(n).copied())
             .unwrap_or(false)
     };
-    flow.exits
-        || leads(&flow.start)
-        || flow
-            .spots()
-            .any(|spot| seen(spot) && leads(flow.ways(spot)))
+    cfg.exits
+        || leads(&cfg.start)
+        || cfg
+            .blocks()
+            .any(|block| seen(block) && leads(cfg.transitions(block)))
 }
 
 /// Reports graphs that call each other such that none of them can come to an end.
-pub fn endless(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
-    let ending = ending(program, flows);
+pub fn endless(
+    program: &Program,
+    cfgs: &IdVec<GraphId, ControlFlowGraph>,
+    diags: &mut Diagnostics,
+) {
+    let ending = ending(program, cfgs);
     let stuck = |id: GraphId| !ending.get(id.0 as usize).copied().unwrap_or(true);
     let mut calls: DiGraph<GraphId, Span> = DiGraph::new();
     let index: Vec<_> = program.graphs.ids().map(|id| calls.add_node(id)).collect();
@@ -124,18 +129,18 @@ fn calls_within(calls: &DiGraph<GraphId, Span>, group: &[NodeIndex]) -> Vec<Span
 }
 
 /// Which graphs can come to an end: there is a way through nodes whose graphs can.
-fn ending(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<bool> {
+fn ending(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>) -> Vec<bool> {
     let mut ending = vec![false; program.graphs.len()];
     let callers = callers(program);
     // Looked at again is only what calls a graph that has just been found to end.
-    let mut open: VecDeque<GraphId> = flows.ids().collect();
+    let mut open: VecDeque<GraphId> = cfgs.ids().collect();
     let mut waiting = vec![true; program.graphs.len()];
     while let Some(id) = open.pop_front() {
         let number = id.0 as usize;
         waiting.get_mut(number).into_iter().for_each(|w| *w = false);
-        let Some(flow) = flows.get(id) else { continue };
+        let Some(cfg) = cfgs.get(id) else { continue };
         let known = ending.get(number).copied().unwrap_or(true);
-        if known || !(flow.broken || flow.exits || through(program, id, flow, &ending)) {
+        if known || !(cfg.broken || cfg.exits || through(program, id, cfg, &ending)) {
             continue;
         }
         ending.get_mut(number).into_iter().for_each(|e| *e = true);
@@ -150,7 +155,7 @@ fn ending(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<bool> {
     ending
 }
 
-fn through(program: &Program, id: GraphId, flow: &Flow, ending: &[bool]) -> bool {
+fn through(program: &Program, id: GraphId, cfg: &ControlFlowGraph, ending: &[bool]) -> bool {
     let Some(graph) = program.graphs.get(id) else {
         return true;
     };
@@ -163,35 +168,43 @@ fn through(program: &Program, id: GraphId, flow: &Flow, ending: &[bool]) -> bool
                 .is_some_and(|(child, _)| !ending.get(child.0 as usize).copied().unwrap_or(true))
     };
     // All targets of a fork run: one that never ends keeps the graph from its end.
-    let fate = |spot: Spot| match spot {
-        Spot::Node(node) => blocked(node).then_some(false),
+    let fate = |block: BlockId| match block {
+        BlockId::Node(node) => blocked(node).then_some(false),
         _ => None,
     };
-    let arrows = Arrows::new(flow);
-    let halting = halting(flow, &arrows, |spot| fate(spot).is_some());
-    let stops = |spot: Spot| {
-        let known = flow.number(spot).and_then(|n| halting.get(n));
+    let predecessors = Predecessors::new(cfg);
+    let halting = halting(cfg, &predecessors, |block| fate(block).is_some());
+    let nodes = |block: BlockId| {
+        let known = cfg.number(block).and_then(|n| halting.get(n));
         known.copied().unwrap_or(false)
     };
-    let free = settled(flow, &arrows, fate, |_, _| true, stops);
-    flow.start.is_empty() || flow.start.iter().any(|way| ends(flow, &free, way, &stops))
+    let free = can_reach_exit(cfg, &predecessors, fate, |_, _| true, nodes);
+    cfg.start.is_empty()
+        || cfg
+            .start
+            .iter()
+            .any(|transition| ends(cfg, &free, transition, &nodes))
 }
 
-/// Which spots can come to `fail` or leave the graph, which stops all else that runs.
-fn halting(flow: &Flow, arrows: &Arrows, blocked: impl Fn(Spot) -> bool) -> Vec<bool> {
-    let mut halting = vec![false; flow.stops.len() + flow.joins.len()];
-    let stops = |way: &Way| {
-        let mut goals = way.goals.iter();
-        goals.any(|goal| matches!(goal.to, Spot::Fail | Spot::Leave))
+/// Which blocks can come to `fail` or leave the graph, which stops all else that runs.
+fn halting(
+    cfg: &ControlFlowGraph,
+    predecessors: &Predecessors,
+    blocked: impl Fn(BlockId) -> bool,
+) -> Vec<bool> {
+    let mut halting = vec![false; cfg.nodes.len() + cfg.joins.len()];
+    let nodes = |transition: &Transition| {
+        let mut successors = transition.successors.iter();
+        successors.any(|successor| matches!(successor.to, BlockId::Fail | BlockId::Leave))
     };
-    let mut open: Vec<Spot> = flow.spots().collect();
-    open.retain(|spot| flow.ways(*spot).iter().any(stops));
-    while let Some(spot) = open.pop() {
-        let slot = flow.number(spot).and_then(|n| halting.get_mut(n));
-        if let Some(slot) = slot.filter(|known| !**known && !blocked(spot)) {
+    let mut open: Vec<BlockId> = cfg.blocks().collect();
+    open.retain(|block| cfg.transitions(*block).iter().any(nodes));
+    while let Some(block) = open.pop() {
+        let slot = cfg.number(block).and_then(|n| halting.get_mut(n));
+        if let Some(slot) = slot.filter(|known| !**known && !blocked(block)) {
             *slot = true;
-            let before = arrows
-                .into(flow, spot)
+            let before = predecessors
+                .into(cfg, block)
                 .iter()
                 .filter_map(|arrow| arrow.from);
             open.extend(before);

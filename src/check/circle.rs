@@ -12,10 +12,12 @@ use crate::expr::{Scope, Type};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::{Graph, Jump, Node, Route, TargetKind, Work};
 
-use super::flow::cycle::shortest;
-use super::flow::finish::usual;
-use super::flow::group::{Ends, OfCircle, groups};
-use super::flow::{Cause, Flow, Goal, Spot, Together, Way, Write};
+use super::cfg::cycle::shortest;
+use super::cfg::finish::usual;
+use super::cfg::scc::{Ends, OfCircle, components};
+use super::cfg::{
+    BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Successor, Transition, Write,
+};
 use super::idle;
 use super::types::beside;
 
@@ -48,25 +50,25 @@ enum Exit<'a> {
 /// end it.
 pub fn circles(
     graph: &Graph,
-    flow: &Flow,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    mhp: &MayHappenInParallel,
     (reached, ends): (&[bool], OfCircle),
     diags: &mut Diagnostics,
 ) {
     let state = graph.fields.iter();
     let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
     let fields = std::sync::Arc::new(state.collect::<StateFields>());
-    let among = |spot: Spot| {
-        let number = flow.number(spot);
+    let among = |block: BlockId| {
+        let number = cfg.number(block);
         number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
     };
     let mut idle: Option<BTreeMap<Span, FieldId>> = None;
     let mut written_beside: Option<Vec<SharedSet<FieldId>>> = None;
-    for group in groups(flow, among, |_, way| usual(way), Ends::Any) {
-        if !goes_round(flow, &group) || group.iter().all(|spot| is_branch(flow, *spot)) {
+    for group in components(cfg, among, |_, transition| usual(transition), Ends::Any) {
+        if !goes_round(cfg, &group) || group.iter().all(|block| is_branch(cfg, *block)) {
             continue;
         }
-        let exits = exits(graph, flow, &group);
+        let exits = exits(graph, cfg, &group);
         if exits.is_empty() || ends(&group) {
             continue;
         }
@@ -75,91 +77,106 @@ pub fn circles(
             fields: fields.clone(),
         };
         let idle = idle.get_or_insert_with(|| idle::writes(graph));
-        let mut changed = written(flow, &group, idle);
+        let mut changed = written(cfg, &group, idle);
         if let Some(read) = scopes.stuck(&exits, &changed) {
-            let beside = written_beside.get_or_insert_with(|| beside(flow, together));
-            for spot in &group {
-                if let Spot::Node(id) = spot {
+            let beside = written_beside.get_or_insert_with(|| beside(cfg, mhp));
+            for block in &group {
+                if let BlockId::Node(id) = block {
                     changed.extend(beside.get(id.0 as usize).into_iter().flatten());
                 }
             }
             if scopes.stuck(&exits, &changed).is_some() {
-                diags.push(stuck(graph, flow, &group, (&exits, idle), &read));
+                diags.push(stuck(graph, cfg, &group, (&exits, idle), &read));
                 continue;
             }
         }
-        if !scopes.bounded(flow, &group, &exits) {
-            diags.push(unbounded(flow, &group));
+        if !scopes.bounded(cfg, &group, &exits) {
+            diags.push(unbounded(cfg, &group));
         }
     }
 }
 
-fn goes_round(flow: &Flow, group: &[Spot]) -> bool {
-    let itself = |spot: Spot| {
-        let ways = flow.ways(spot).iter().filter(|way| usual(way));
-        ways.flat_map(|way| &way.goals).any(|goal| goal.to == spot)
+fn goes_round(cfg: &ControlFlowGraph, group: &[BlockId]) -> bool {
+    let itself = |block: BlockId| {
+        let transitions = cfg
+            .transitions(block)
+            .iter()
+            .filter(|transition| usual(transition));
+        transitions
+            .flat_map(|transition| &transition.successors)
+            .any(|successor| successor.to == block)
     };
-    group.len() > 1 || group.first().is_some_and(|spot| itself(*spot))
+    group.len() > 1 || group.first().is_some_and(|block| itself(*block))
 }
 
-fn is_branch(flow: &Flow, spot: Spot) -> bool {
-    matches!(spot, Spot::Node(id) if flow.stops.get(id).is_some_and(|stop| stop.branch))
+fn is_branch(cfg: &ControlFlowGraph, block: BlockId) -> bool {
+    matches!(block, BlockId::Node(id) if cfg.nodes.get(id).is_some_and(|node| node.branch))
 }
 
-fn stays(group: &[Spot], way: &Way) -> bool {
-    way.goals
+fn stays(group: &[BlockId], transition: &Transition) -> bool {
+    transition
+        .successors
         .iter()
-        .any(|goal| group.binary_search(&goal.to).is_ok())
+        .any(|successor| group.binary_search(&successor.to).is_ok())
 }
 
 /// What the circle may write, and the updates of its arrows.
-fn written(flow: &Flow, group: &[Spot], idle: &BTreeMap<Span, FieldId>) -> BTreeSet<FieldId> {
+fn written(
+    cfg: &ControlFlowGraph,
+    group: &[BlockId],
+    idle: &BTreeMap<Span, FieldId>,
+) -> BTreeSet<FieldId> {
     let mut fields = BTreeSet::new();
     let changes = |write: &&Write| !idle.contains_key(&write.span);
-    for spot in group {
-        if let Spot::Node(id) = spot {
-            let own = flow
-                .stops
-                .get(*id)
-                .into_iter()
-                .flat_map(|stop| &stop.writes);
+    for block in group {
+        if let BlockId::Node(id) = block {
+            let own = cfg.nodes.get(*id).into_iter().flat_map(|node| &node.writes);
             fields.extend(own.filter(changes).map(|write| write.field));
         }
-        let ways = flow.ways(*spot).iter().filter(|way| stays(group, way));
-        let on = ways.flat_map(|way| &way.writes).filter(changes);
+        let transitions = cfg
+            .transitions(*block)
+            .iter()
+            .filter(|transition| stays(group, transition));
+        let on = transitions
+            .flat_map(|transition| &transition.writes)
+            .filter(changes);
         fields.extend(on.map(|write| write.field));
     }
     fields
 }
 
-fn exits<'a>(graph: &'a Graph, flow: &Flow, group: &[Spot]) -> Vec<Exit<'a>> {
+fn exits<'a>(graph: &'a Graph, cfg: &ControlFlowGraph, group: &[BlockId]) -> Vec<Exit<'a>> {
     let mut exits = Vec::new();
-    for spot in group {
-        let Spot::Node(id) = *spot else { continue };
+    for block in group {
+        let BlockId::Node(id) = *block else { continue };
         let Some(node) = graph.nodes.get(id) else {
             continue;
         };
-        exits.extend(sent(flow, group, id, node));
-        let ways = || flow.ways(*spot).iter().filter(|way| usual(way));
-        let decided = |way: &Way| {
-            let outside = matches!(
-                way.cause,
-                Cause::Tool | Cause::Child | Cause::Timeout | Cause::Visits
-            );
-            outside && (stays(group, way) || way.cause != Cause::Visits)
+        exits.extend(sent(cfg, group, id, node));
+        let transitions = || {
+            cfg.transitions(*block)
+                .iter()
+                .filter(|transition| usual(transition))
         };
-        let back = ways().any(|other| stays(group, other) && decided(other));
+        let decided = |transition: &Transition| {
+            let outside = matches!(
+                transition.kind,
+                EdgeKind::Tool | EdgeKind::Child | EdgeKind::Timeout | EdgeKind::Visits
+            );
+            outside && (stays(group, transition) || transition.kind != EdgeKind::Visits)
+        };
+        let back = transitions().any(|other| stays(group, other) && decided(other));
         let mut asked = Asked::of(node);
-        for way in ways().filter(|way| !stays(group, way)) {
+        for transition in transitions().filter(|transition| !stays(group, transition)) {
             let free = back
                 || matches!(
-                    way.cause,
-                    Cause::Visits | Cause::Timeout | Cause::Tool | Cause::Child
+                    transition.kind,
+                    EdgeKind::Visits | EdgeKind::Timeout | EdgeKind::Tool | EdgeKind::Child
                 );
             exits.push(match free {
                 true => Exit::Free,
                 false => {
-                    let (conditions, place) = asked.conditions(way);
+                    let (conditions, place) = asked.conditions(transition);
                     Exit::When(id, conditions, place)
                 }
             });
@@ -169,12 +186,21 @@ fn exits<'a>(graph: &'a Graph, flow: &Flow, group: &[Spot]) -> Vec<Exit<'a>> {
 }
 
 /// Where a circle goes on by `each` alone: it ends there with an empty list.
-fn sent<'a>(flow: &Flow, group: &[Spot], id: NodeId, node: &'a Node) -> Vec<Exit<'a>> {
-    let inside = |goal: &&Goal| group.binary_search(&goal.to).is_ok();
+fn sent<'a>(
+    cfg: &ControlFlowGraph,
+    group: &[BlockId],
+    id: NodeId,
+    node: &'a Node,
+) -> Vec<Exit<'a>> {
+    let inside = |successor: &&Successor| group.binary_search(&successor.to).is_ok();
     let mut exits = Vec::new();
-    for way in flow.ways(Spot::Node(id)).iter().filter(|way| usual(way)) {
-        let back: Vec<&Goal> = way.goals.iter().filter(inside).collect();
-        if back.is_empty() || back.iter().any(|goal| !goal.many) {
+    for transition in cfg
+        .transitions(BlockId::Node(id))
+        .iter()
+        .filter(|transition| usual(transition))
+    {
+        let back: Vec<&Successor> = transition.successors.iter().filter(inside).collect();
+        if back.is_empty() || back.iter().any(|successor| !successor.many) {
             continue;
         }
         let lists = node.targets().filter_map(|target| match &target.kind {
@@ -182,7 +208,7 @@ fn sent<'a>(flow: &Flow, group: &[Spot], id: NodeId, node: &'a Node) -> Vec<Exit
             _ => None,
         });
         let lists: Vec<(Span, &Expr)> = lists
-            .filter(|(span, _)| back.iter().any(|goal| goal.span == *span))
+            .filter(|(span, _)| back.iter().any(|successor| successor.span == *span))
             .collect();
         let Some((_, first)) = lists.first() else {
             continue;
@@ -236,11 +262,11 @@ impl<'a> Asked<'a> {
 
     /// The conditions that decide whether a way is taken, but for those that were given for another before, and the place
     /// of the one that speaks of it.
-    fn conditions(&mut self, way: &Way) -> (Vec<&'a Expr>, Span) {
-        let known = self.jumps.get(&way.span).copied();
+    fn conditions(&mut self, transition: &Transition) -> (Vec<&'a Expr>, Span) {
+        let known = self.jumps.get(&transition.span).copied();
         let (upto, place, jump) = match known {
             Some((upto, place, jump)) => (upto, place, Some(jump)),
-            None => (self.all.len(), way.span, None),
+            None => (self.all.len(), transition.span, None),
         };
         let mut found = self.all.get(self.given..upto).unwrap_or_default().to_vec();
         self.given = self.given.max(upto);
@@ -250,7 +276,7 @@ impl<'a> Asked<'a> {
         };
         let before = found.len();
         let jump = match known {
-            Some(_) => jump.filter(|_| way.cause != Cause::Skip),
+            Some(_) => jump.filter(|_| transition.kind != EdgeKind::Skip),
             None => always,
         };
         jump.into_iter()
@@ -288,9 +314,9 @@ impl Scopes<'_> {
         }
         let node = self.graph.nodes.get(node);
         // Answers are others at each visit too.
-        let stops = node.map_or(&[][..], |node| &node.stops);
-        for stop in stops {
-            scope.declare(&stop.name.node, Type::Error);
+        let nodes = node.map_or(&[][..], |node| &node.stops);
+        for node in nodes {
+            scope.declare(&node.name.node, Type::Error);
         }
         let first = scope.names.len();
         let lets = node.map_or(&[][..], |node| &node.lets);
@@ -344,10 +370,10 @@ impl Scopes<'_> {
     }
 
     /// Whether something counts: a cap, a person, or a number, a list or a map that a way out looks at.
-    fn bounded(&self, flow: &Flow, group: &[Spot], exits: &[Exit]) -> bool {
+    fn bounded(&self, cfg: &ControlFlowGraph, group: &[BlockId], exits: &[Exit]) -> bool {
         let nodes = || {
-            group.iter().filter_map(|spot| match spot {
-                Spot::Node(id) => Some(*id),
+            group.iter().filter_map(|block| match block {
+                BlockId::Node(id) => Some(*id),
                 _ => None,
             })
         };
@@ -358,8 +384,10 @@ impl Scopes<'_> {
             })
         };
         let capped = |id: NodeId| {
-            let ways = flow.ways(Spot::Node(id)).iter();
-            ways.into_iter().any(|way| way.cause == Cause::Visits)
+            let transitions = cfg.transitions(BlockId::Node(id)).iter();
+            transitions
+                .into_iter()
+                .any(|transition| transition.kind == EdgeKind::Visits)
         };
         let counted = |exit: &Exit| match exit {
             Exit::Free => false,
@@ -394,15 +422,17 @@ fn speaks_of_run(condition: &Expr) -> bool {
     !reads(condition, &scope).slots.is_empty()
 }
 
-fn names(flow: &Flow, group: &[Spot]) -> String {
-    let nodes = group.iter().filter(|spot| matches!(spot, Spot::Node(_)));
-    list(nodes.map(|spot| flow.name(*spot)))
+fn names(cfg: &ControlFlowGraph, group: &[BlockId]) -> String {
+    let nodes = group
+        .iter()
+        .filter(|block| matches!(block, BlockId::Node(_)));
+    list(nodes.map(|block| cfg.name(*block)))
 }
 
 fn stuck(
     graph: &Graph,
-    flow: &Flow,
-    group: &[Spot],
+    cfg: &ControlFlowGraph,
+    group: &[BlockId],
     (exits, idle): (&[Exit], &BTreeMap<Span, FieldId>),
     read: &BTreeSet<FieldId>,
 ) -> Diagnostic {
@@ -413,13 +443,16 @@ fn stuck(
         Exit::Free => None,
     });
     let places: Vec<Span> = places.collect();
-    let again = group.iter().find_map(|spot| {
-        let own = match spot {
-            Spot::Node(id) => flow.stops.get(*id).map_or(&[][..], |stop| &stop.writes),
+    let again = group.iter().find_map(|block| {
+        let own = match block {
+            BlockId::Node(id) => cfg.nodes.get(*id).map_or(&[][..], |node| &node.writes),
             _ => &[],
         };
-        let ways = flow.ways(*spot).iter().flat_map(|way| &way.writes);
-        let mut writes = own.iter().chain(ways);
+        let transitions = cfg
+            .transitions(*block)
+            .iter()
+            .flat_map(|transition| &transition.writes);
+        let mut writes = own.iter().chain(transitions);
         writes.find(|write| idle.contains_key(&write.span) && read.contains(&write.field))
     });
     if let Some(again) = again {
@@ -429,7 +462,7 @@ fn stuck(
             .map_or("?", |field| &*field.name.node);
         let message = format!(
             "`{name}` is written as it is, so that the cycle of {} never ends",
-            names(flow, group)
+            names(cfg, group)
         );
         let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, again.span).help(format!(
             "write what it is to be in the next round, such as `{name}: state.{name} + 1`"
@@ -441,7 +474,7 @@ fn stuck(
     }
     let message = format!(
         "the way out of the cycle of {} depends on {fields} alone, which nothing in it writes",
-        names(flow, group)
+        names(cfg, group)
     );
     let first = places.first().copied().unwrap_or_default();
     let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, first)
@@ -449,28 +482,36 @@ fn stuck(
     for place in places.iter().take(SHOWN).skip(1) {
         found = found.label(*place, "and so does this");
     }
-    let inside = |_: Spot, way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
-    let cycle = group.first().and_then(|spot| shortest(flow, *spot, inside));
+    let inside = |_: BlockId, transition: &Transition, to: BlockId| {
+        usual(transition) && group.binary_search(&to).is_ok()
+    };
+    let cycle = group
+        .first()
+        .and_then(|block| shortest(cfg, *block, inside));
     if let Some(cycle) = cycle {
-        found = cycle.labels(flow, found);
+        found = cycle.labels(cfg, found);
     }
     found.help("write it in the cycle, or say how often it may go round: `max_visits N -> TARGET`")
 }
 
-fn unbounded(flow: &Flow, group: &[Spot]) -> Diagnostic {
-    let head = group.first().and_then(|spot| match spot {
-        Spot::Node(id) => flow.stops.get(*id),
+fn unbounded(cfg: &ControlFlowGraph, group: &[BlockId]) -> Diagnostic {
+    let head = group.first().and_then(|block| match block {
+        BlockId::Node(id) => cfg.nodes.get(*id),
         _ => None,
     });
-    let message = format!("nothing bounds the loop of {}", names(flow, group));
-    let place = head.map_or(Span::default(), |stop| stop.span);
-    let inside = |_: Spot, way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
+    let message = format!("nothing bounds the loop of {}", names(cfg, group));
+    let place = head.map_or(Span::default(), |node| node.span);
+    let inside = |_: BlockId, transition: &Transition, to: BlockId| {
+        usual(transition) && group.binary_search(&to).is_ok()
+    };
     let mut found = Diagnostic::new(&codes::UNBOUNDED_LOOP, message, place).help(
         "cap it: `max_visits N -> TARGET` on one of its nodes, or a counter that a way out looks at",
     );
-    let cycle = group.first().and_then(|spot| shortest(flow, *spot, inside));
+    let cycle = group
+        .first()
+        .and_then(|block| shortest(cfg, *block, inside));
     if let Some(cycle) = cycle {
-        found = cycle.labels(flow, found);
+        found = cycle.labels(cfg, found);
     }
     found
 }

@@ -7,8 +7,8 @@ use crate::expr::Type;
 use crate::ir::{FieldId, FieldMode, GraphId};
 use crate::resolve::program::{Graph, Program, Work};
 
-use super::flow::Written;
-use super::flow::build::called_bodies;
+use super::cfg::Written;
+use super::cfg::build::called_bodies;
 
 /// Reports `out` fields that are never written: the caller would get nothing.
 pub fn unwritten_out(graph: &Graph, id: GraphId, written: &Written, diags: &mut Diagnostics) {

@@ -4,8 +4,8 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::NodeId;
 use crate::resolve::program::{Graph, Node, Program, Work};
 
-use super::flow::build::called_bodies;
-use super::flow::{Cause, Flow, Spot};
+use super::cfg::build::called_bodies;
+use super::cfg::{BlockId, ControlFlowGraph, EdgeKind};
 
 /// Reports a graph without `start`.
 pub fn entry(graph: &Graph, diags: &mut Diagnostics) {
@@ -29,12 +29,12 @@ pub fn entry(graph: &Graph, diags: &mut Diagnostics) {
 pub fn ways_on(
     program: &Program,
     graph: &Graph,
-    flow: &Flow,
+    cfg: &ControlFlowGraph,
     ends: &dyn Fn(crate::ir::GraphId) -> bool,
     diags: &mut Diagnostics,
 ) {
     for (id, node) in graph.nodes.entries() {
-        let edge = edge(flow, id);
+        let edge = edge(cfg, id);
         match (&node.goto, edge) {
             (Some(goto), Some(edge)) => diags.push(both(node, goto.span, edge)),
             (None, None) if graph.broken => {}
@@ -46,11 +46,12 @@ pub fn ways_on(
     }
 }
 
-fn edge(flow: &Flow, id: NodeId) -> Option<crate::base::Span> {
-    let ways = flow.ways(Spot::Node(id));
-    ways.iter()
-        .find(|way| way.cause == Cause::Edge)
-        .map(|way| way.span)
+fn edge(cfg: &ControlFlowGraph, id: NodeId) -> Option<crate::base::Span> {
+    let transitions = cfg.transitions(BlockId::Node(id));
+    transitions
+        .iter()
+        .find(|transition| transition.kind == EdgeKind::Edge)
+        .map(|transition| transition.span)
 }
 
 fn both(node: &Node, goto: crate::base::Span, edge: crate::base::Span) -> Diagnostic {

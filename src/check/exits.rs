@@ -10,13 +10,13 @@ use crate::expr::infer::reads;
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::program::Graph;
 
-use super::flow::{Flow, Spot, Together, Written, exit};
+use super::cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, Written, exit};
 use super::types::beside;
 
 /// Which circles of a graph its `exit when` may end.
 pub struct Endings<'a> {
-    flow: &'a Flow,
-    together: &'a Together<'a>,
+    cfg: &'a ControlFlowGraph,
+    mhp: &'a MayHappenInParallel<'a>,
     /// The fields that the conditions read; `None` where one reads what changes by itself.
     fields: Option<Vec<FieldId>>,
     beside: OnceCell<Vec<SharedSet<FieldId>>>,
@@ -24,11 +24,11 @@ pub struct Endings<'a> {
 
 impl<'a> Endings<'a> {
     /// Looks at the conditions of a graph; those of a graph without any end nothing.
-    pub fn of(graph: &Graph, flow: &'a Flow, together: &'a Together<'a>) -> Self {
+    pub fn of(graph: &Graph, cfg: &'a ControlFlowGraph, mhp: &'a MayHappenInParallel<'a>) -> Self {
         let told: Vec<&Expr> = graph.exits.iter().collect();
         Self {
-            flow,
-            together,
+            cfg,
+            mhp,
             fields: exit::read(graph, &told),
             beside: OnceCell::new(),
         }
@@ -36,28 +36,31 @@ impl<'a> Endings<'a> {
 
     /// Whether something in a circle, or beside it, writes what a condition reads. What held before it was come to has
     /// ended the graph there.
-    pub fn end(&self, circle: &[Spot]) -> bool {
+    pub fn end(&self, circle: &[BlockId]) -> bool {
         let Some(fields) = &self.fields else {
             return true;
         };
         if fields.is_empty() {
             return false;
         }
-        let flow = self.flow;
-        let inside = circle.iter().any(|spot| {
-            let own = match spot {
-                Spot::Node(id) => flow.stops.get(*id).map_or(&[][..], |stop| &stop.writes),
+        let cfg = self.cfg;
+        let inside = circle.iter().any(|block| {
+            let own = match block {
+                BlockId::Node(id) => cfg.nodes.get(*id).map_or(&[][..], |node| &node.writes),
                 _ => &[],
             };
-            let ways = flow.ways(*spot).iter().flat_map(|way| &way.writes);
+            let transitions = cfg
+                .transitions(*block)
+                .iter()
+                .flat_map(|transition| &transition.writes);
             own.iter()
-                .chain(ways)
+                .chain(transitions)
                 .any(|write| fields.contains(&write.field))
         });
         inside || {
-            let beside = self.beside.get_or_init(|| beside(flow, self.together));
-            let mut nodes = circle.iter().filter_map(|spot| match spot {
-                Spot::Node(id) => beside.get(id.0 as usize),
+            let beside = self.beside.get_or_init(|| beside(cfg, self.mhp));
+            let mut nodes = circle.iter().filter_map(|block| match block {
+                BlockId::Node(id) => beside.get(id.0 as usize),
                 _ => None,
             });
             nodes.any(|written| fields.iter().any(|field| written.contains(field)))

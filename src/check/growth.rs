@@ -10,12 +10,12 @@ use crate::expr::infer::path;
 use crate::ir::{Channel, FieldId};
 use crate::resolve::program::{Graph, Program, SetItem, TargetKind};
 
-use super::flow::finish::usual;
-use super::flow::group::{Ends, groups};
-use super::flow::{Cause, Flow, Spot, Write};
+use super::cfg::finish::usual;
+use super::cfg::scc::{Ends, components};
+use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Write};
 
 /// Notes fields that each round of an uncapped loop adds to, and that nothing ever trims.
-pub fn growing(graph: &Graph, flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
+pub fn growing(graph: &Graph, cfg: &ControlFlowGraph, reached: &[bool], diags: &mut Diagnostics) {
     let gathers = |field: FieldId| {
         let field = graph.fields.get(field);
         let kept = field.filter(|field| field.ephemeral.is_none());
@@ -25,24 +25,30 @@ pub fn growing(graph: &Graph, flow: &Flow, reached: &[bool], diags: &mut Diagnos
         return;
     }
     let trimmed = trimmed(graph);
-    let among = |spot: Spot| {
-        let number = flow.number(spot);
+    let among = |block: BlockId| {
+        let number = cfg.number(block);
         number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
     };
     let mut told: BTreeSet<FieldId> = BTreeSet::new();
-    for group in groups(flow, among, |_, way| usual(way), Ends::Any) {
-        let inside = |spot: &Spot| group.binary_search(spot).is_ok();
-        let ways = || group.iter().flat_map(|spot| flow.ways(*spot));
-        let round = ways().any(|way| usual(way) && way.goals.iter().any(|goal| inside(&goal.to)));
-        if !round || ways().any(|way| way.cause == Cause::Visits) {
+    for group in components(cfg, among, |_, transition| usual(transition), Ends::Any) {
+        let inside = |block: &BlockId| group.binary_search(block).is_ok();
+        let transitions = || group.iter().flat_map(|block| cfg.transitions(*block));
+        let round = transitions().any(|transition| {
+            usual(transition)
+                && transition
+                    .successors
+                    .iter()
+                    .any(|successor| inside(&successor.to))
+        });
+        if !round || transitions().any(|transition| transition.kind == EdgeKind::Visits) {
             continue;
         }
-        let nodes = group.iter().filter_map(|spot| match spot {
-            Spot::Node(id) => flow.stops.get(*id),
+        let nodes = group.iter().filter_map(|block| match block {
+            BlockId::Node(id) => cfg.nodes.get(*id),
             _ => None,
         });
-        let names = list(nodes.clone().map(|stop| &*stop.name));
-        for write in nodes.flat_map(|stop| &stop.writes) {
+        let names = list(nodes.clone().map(|node| &*node.name));
+        for write in nodes.flat_map(|node| &node.writes) {
             let grows = gathers(write.field) && !trimmed.contains(&write.field);
             if grows && told.insert(write.field) {
                 diags.push(grows_in(graph, *write, &names));

@@ -9,22 +9,22 @@ use crate::expr::infer::{path, reads};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::{Graph, Jump, Route, SetItem, TargetKind, Work};
 
-use super::flow::race::writes_of;
-use super::flow::{Cause, Flow, Spot, exit};
+use super::cfg::conflicting_tasks::writes_of;
+use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, exit};
 
 /// Reports handlers that lead straight back to what has failed, and those that end as if nothing had happened.
-pub fn handlers(graph: &Graph, flow: &Flow, diags: &mut Diagnostics) {
-    let lone = Lone::of(graph, flow);
+pub fn handlers(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
+    let lone = Lone::of(graph, cfg);
     for (id, node) in graph.nodes.entries() {
         let Some(route) = graph.on_error_of(id) else {
             continue;
         };
         for (number, (jump, always)) in jumps(route).into_iter().enumerate() {
             if let Some((path, passed)) = back(graph, &lone, id, jump)
-                && !counted(graph, flow, route, (number, jump), &passed)
+                && !counted(graph, cfg, route, (number, jump), &passed)
             {
                 let all = always && jumps(route).len() == 1;
-                diags.push(again(flow, id, jump, &path, all));
+                diags.push(again(cfg, id, jump, &path, all));
             }
         }
         if node.on_error.is_some() {
@@ -51,7 +51,7 @@ fn jumps(route: &Route) -> Vec<(&Jump, bool)> {
 /// was tried.
 fn counted(
     graph: &Graph,
-    flow: &Flow,
+    cfg: &ControlFlowGraph,
     route: &Route,
     (number, jump): (usize, &Jump),
     passed: &[NodeId],
@@ -61,7 +61,7 @@ fn counted(
     };
     let mut written: BTreeSet<FieldId> = jump.set.iter().filter_map(SetItem::writes).collect();
     for id in passed {
-        written.extend(writes_of(flow, *id).into_iter().map(|write| write.field));
+        written.extend(writes_of(cfg, *id).into_iter().map(|write| write.field));
     }
     let (scope, run) = exit::scope(graph);
     let whens = arms
@@ -130,12 +130,12 @@ struct Lone {
 }
 
 impl Lone {
-    fn of(graph: &Graph, flow: &Flow) -> Self {
+    fn of(graph: &Graph, cfg: &ControlFlowGraph) -> Self {
         let nodes = graph.nodes.entries();
         let next: Vec<Option<(NodeId, Span)>> = nodes
             .map(|(id, node)| {
                 let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
-                let only = only_way(flow, id)?;
+                let only = only_way(cfg, id)?;
                 (node.max_visits.is_none() && !asks).then_some(only)
             })
             .collect();
@@ -184,23 +184,29 @@ impl Lone {
 }
 
 /// Where a node leads, where that is one node and it has no other way than errors.
-fn only_way(flow: &Flow, id: NodeId) -> Option<(NodeId, Span)> {
-    let ways = flow.ways(Spot::Node(id)).iter();
-    let mut ways = ways.filter(|way| way.cause != Cause::Error);
-    let (way, None) = (ways.next()?, ways.next()) else {
+fn only_way(cfg: &ControlFlowGraph, id: NodeId) -> Option<(NodeId, Span)> {
+    let transitions = cfg.transitions(BlockId::Node(id)).iter();
+    let mut transitions = transitions.filter(|transition| transition.kind != EdgeKind::Error);
+    let (transition, None) = (transitions.next()?, transitions.next()) else {
         return None;
     };
-    match way.goals.as_slice() {
-        [goal] => match goal.to {
-            Spot::Node(next) => Some((next, goal.span)),
+    match transition.successors.as_slice() {
+        [successor] => match successor.to {
+            BlockId::Node(next) => Some((next, successor.span)),
             _ => None,
         },
         _ => None,
     }
 }
 
-fn again(flow: &Flow, id: NodeId, jump: &Jump, path: &[Span], always: bool) -> Diagnostic {
-    let name = flow.name(Spot::Node(id));
+fn again(
+    cfg: &ControlFlowGraph,
+    id: NodeId,
+    jump: &Jump,
+    path: &[Span],
+    always: bool,
+) -> Diagnostic {
+    let name = cfg.name(BlockId::Node(id));
     let message = match always {
         true => {
             format!("an error of `{name}` leads back to `{name}`, again and again while it fails")

@@ -9,14 +9,14 @@ use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Program, Work};
 
 use super::calls::called;
-use super::flow::{Flow, Spot, Way};
+use super::cfg::{BlockId, ControlFlowGraph, Transition};
 
 /// Rounds in which the lengths of called graphs are handed up. Each round gives a lower bound, so that
 /// stopping early reports less, never too much.
 const ROUNDS: usize = 8;
 
 /// Reports limits that no run can keep: the least number of super-steps to an end is more.
-pub fn limits(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+pub fn limits(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags: &mut Diagnostics) {
     if program
         .graphs
         .iter()
@@ -30,8 +30,8 @@ pub fn limits(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagn
             .graphs
             .entries()
             .map(|(id, graph)| {
-                let flow = flows.get(id);
-                flow.map_or(0, |flow| shortest(graph, flow, &least).unwrap_or(0))
+                let cfg = cfgs.get(id);
+                cfg.map_or(0, |cfg| shortest(graph, cfg, &least).unwrap_or(0))
             })
             .collect();
         if next == least {
@@ -56,24 +56,26 @@ pub fn limits(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagn
 
 /// The least number of super-steps from `start` to an exit; `None` where there is none. A run
 /// that waits for a person counts anew from there, so an interrupt is as good as an exit.
-fn shortest(graph: &Graph, flow: &Flow, least: &[u64]) -> Option<u64> {
-    let mut seen = vec![false; flow.stops.len() + flow.joins.len()];
+fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[u64]) -> Option<u64> {
+    let mut seen = vec![false; cfg.nodes.len() + cfg.joins.len()];
     let mut open = BinaryHeap::new();
-    let push = |open: &mut BinaryHeap<_>, ways: &[Way], steps: u64| -> bool {
-        let goals = ways.iter().flat_map(|way| &way.goals);
+    let push = |open: &mut BinaryHeap<_>, transitions: &[Transition], steps: u64| -> bool {
+        let successors = transitions
+            .iter()
+            .flat_map(|transition| &transition.successors);
         let mut out = false;
-        for goal in goals {
-            match flow.number(goal.to) {
+        for successor in successors {
+            match cfg.number(successor.to) {
                 Some(number) => open.push(Reverse((steps, number))),
-                None => out |= goal.to != Spot::Fail,
+                None => out |= successor.to != BlockId::Fail,
             }
         }
         out
     };
-    if push(&mut open, &flow.start, 0) {
+    if push(&mut open, &cfg.start, 0) {
         return Some(0);
     }
-    if flow.exits {
+    if cfg.exits {
         return Some(1);
     }
     let mut exit: Option<u64> = None;
@@ -85,13 +87,13 @@ fn shortest(graph: &Graph, flow: &Flow, least: &[u64]) -> Option<u64> {
             continue;
         };
         *slot = true;
-        let spot = flow.spot(number);
-        let (cost, waits) = match spot {
-            Spot::Node(id) => cost(graph, id, least),
+        let block = cfg.block(number);
+        let (cost, waits) = match block {
+            BlockId::Node(id) => cost(graph, id, least),
             _ => (0, false),
         };
         let steps = steps + cost;
-        if push(&mut open, flow.ways(spot), steps) || waits {
+        if push(&mut open, cfg.transitions(block), steps) || waits {
             exit = Some(exit.map_or(steps, |exit| exit.min(steps)));
         }
     }

@@ -3,7 +3,7 @@
 //! [`check()`] is the stage. It takes a program of ids and gives back nothing that changes it: what is
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
-//! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
+//! Reading order: [`cfg`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], `first_value`, [`lasting`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`poison`] and [`aftermath`] keep out what follows from another finding.
 //! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
@@ -14,6 +14,7 @@ mod barrier;
 pub mod based;
 pub mod cached;
 pub mod calls;
+pub mod cfg;
 pub mod circle;
 pub mod context;
 pub mod data;
@@ -22,7 +23,6 @@ pub mod entry;
 pub mod error_node;
 pub mod exits;
 mod first_value;
-pub mod flow;
 pub mod growth;
 pub mod handlers;
 pub mod idle;
@@ -54,10 +54,10 @@ use crate::ir::{FieldId, GraphId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
 
-use flow::arrows::Arrows;
-use flow::effect::Effects;
-use flow::half::Waiting;
-use flow::{Abreast, Flow, Spot, Together, Written};
+use cfg::effect::Effects;
+use cfg::incomplete_join::Waiting;
+use cfg::predecessors::Predecessors;
+use cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, MhpCache, Written};
 use instance::Instances;
 use types::tool::BodyTypes;
 use types::walk;
@@ -88,35 +88,37 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     let instances = instance::expand(program, diags);
     // What can run: where graphs have parameters, their instances.
     let whole = instances.as_ref().map_or(program, |made| &made.program);
-    let picture = Picture::of(whole);
-    calls::endless(whole, &picture.flows, diags);
-    limit::limits(whole, &picture.flows, diags);
+    let analyses = ProgramAnalyses::of(whole);
+    calls::endless(whole, &analyses.cfgs, diags);
+    limit::limits(whole, &analyses.cfgs, diags);
     prompt::texts(program, diags);
     let wrong = narrow::narrowings(program, diags);
     scope::scopes(whole, sources, &wrong, diags);
     tool_fields::tool_fields(whole, &bodies, diags);
     tool_sends::sends(whole, &bodies, diags);
-    tool_targets::targets(whole, &picture.written.lost, diags);
+    tool_targets::targets(whole, &analyses.written.lost, diags);
     safety::literal::literals(sources, diags);
-    let abreast = Rc::new(Abreast::new(&picture.flows));
-    safety::safety(whole, &abreast, diags);
+    let mhp_cache = Rc::new(MhpCache::new(&analyses.cfgs));
+    safety::safety(whole, &mhp_cache, diags);
     let ids = whole.graphs.ids();
-    let seen: Vec<Seen> = ids.map(|id| graph(whole, id, &picture, &abreast)).collect();
-    drop(abreast);
-    let (read, picture) = match &instances {
+    let seen: Vec<GraphReport> = ids
+        .map(|id| graph(whole, id, &analyses, &mhp_cache))
+        .collect();
+    drop(mhp_cache);
+    let (read, analyses) = match &instances {
         None => {
             let mut read = Vec::new();
             for graph in seen {
                 diags.append(graph.diags);
                 read.push(graph.read);
             }
-            (read, picture)
+            (read, analyses)
         }
         Some(instances) => instance::merge::all(program, instances, seen, diags),
     };
     if !diags.has_errors() {
         for (id, read) in program.graphs.ids().zip(&read) {
-            data::useless(program, id, &picture.written, read, diags);
+            data::useless(program, id, &analyses.written, read, diags);
         }
         unused_names::tools(program, diags);
         prompt::unused(program, diags);
@@ -136,21 +138,21 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
 }
 
 /// Where the graphs of a program can go, and what they write.
-struct Picture {
+struct ProgramAnalyses {
     written: Written,
-    flows: IdVec<GraphId, Flow>,
+    cfgs: IdVec<GraphId, ControlFlowGraph>,
     effects: IdVec<GraphId, Effects>,
 }
 
-impl Picture {
+impl ProgramAnalyses {
     fn of(program: &Program) -> Self {
         let written = Written::new(program);
         let ids = program.graphs.ids();
-        let flows = ids.map(|id| flow::build(program, id, &written)).collect();
-        let effects = assign::effects(program, &flows, &written);
+        let cfgs = ids.map(|id| cfg::build(program, id, &written)).collect();
+        let effects = assign::effects(program, &cfgs, &written);
         Self {
             written,
-            flows,
+            cfgs,
             effects,
         }
     }
@@ -158,7 +160,7 @@ impl Picture {
 
 /// What is seen of one graph.
 #[derive(Default)]
-struct Seen {
+struct GraphReport {
     /// Fields that it reads.
     read: BTreeSet<FieldId>,
     /// What is wrong with it.
@@ -166,20 +168,25 @@ struct Seen {
 }
 
 /// All rules on one graph.
-fn graph(program: &Program, id: GraphId, picture: &Picture, abreast: &Abreast) -> Seen {
-    let (Some(graph), Some(flow), Some(effects), Some(together)) = (
+fn graph(
+    program: &Program,
+    id: GraphId,
+    analyses: &ProgramAnalyses,
+    mhp_cache: &MhpCache,
+) -> GraphReport {
+    let (Some(graph), Some(cfg), Some(effects), Some(mhp)) = (
         program.graphs.get(id),
-        picture.flows.get(id),
-        picture.effects.get(id),
-        abreast.take(id),
+        analyses.cfgs.get(id),
+        analyses.effects.get(id),
+        mhp_cache.take(id),
     ) else {
-        return Seen::default();
+        return GraphReport::default();
     };
-    let written = &picture.written;
+    let written = &analyses.written;
     let mut diags = Diagnostics::new();
-    let ends = |child: GraphId| picture.flows.get(child).is_some_and(calls::can_end);
+    let ends = |child: GraphId| analyses.cfgs.get(child).is_some_and(calls::can_end);
     entry::entry(graph, &mut diags);
-    entry::ways_on(program, graph, flow, &ends, &mut diags);
+    entry::ways_on(program, graph, cfg, &ends, &mut diags);
     leave::leaves(graph, &mut diags);
     context::contexts(program, graph, &mut diags);
     pinned::constants(program, graph, &mut diags);
@@ -187,29 +194,29 @@ fn graph(program: &Program, id: GraphId, picture: &Picture, abreast: &Abreast) -
     cached::asking(program, graph, &mut diags);
     lasting::lost(graph, &mut diags);
     error_node::names(program, graph, &mut diags);
-    exits::unchanging(graph, id, &picture.written, &mut diags);
-    sends::without_input(graph, flow, &mut diags);
-    let together = &*together;
-    let arrows = Arrows::new(flow);
-    let waiting = topology(graph, flow, &arrows, together, &mut diags);
+    exits::unchanging(graph, id, &analyses.written, &mut diags);
+    sends::without_input(graph, cfg, &mut diags);
+    let mhp = &*mhp;
+    let predecessors = Predecessors::new(cfg);
+    let waiting = topology(graph, cfg, &predecessors, mhp, &mut diags);
     let Waiting { always, at_times } = &waiting;
-    order::dependent(program, graph, flow, together, &mut diags);
+    order::dependent(program, graph, cfg, mhp, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
-    let group = flow::avoid::circles_of(flow);
-    let exits = flow::exit::Exits::of(program, graph, flow);
+    let group = cfg::leaves_unwritten::components_of(cfg);
+    let exits = cfg::exit::Exits::of(program, graph, cfg);
     let all = (group.as_slice(), exits.as_ref());
     let unwritten = assign::unwritten(
         graph,
         id,
-        (flow, &arrows),
+        (cfg, &predecessors),
         all,
         effects,
         (written, always, at_times),
     );
     let asked = unwritten.as_ref().map_or(&[][..], |found| &found.fields);
     let asked = (asked, at_times);
-    let typed = walk::graph(program, id, flow, together, known, asked, &mut diags);
+    let typed = walk::graph(program, id, cfg, mhp, known, asked, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, (computed, written), &mut diags);
     }
@@ -217,9 +224,9 @@ fn graph(program: &Program, id: GraphId, picture: &Picture, abreast: &Abreast) -
     first_value::missing(program, graph, &mut diags);
     barrier::names(graph, &mut diags);
     if let Some(found) = &unwritten {
-        found.report(graph, (flow, &arrows), &typed.left, &mut diags);
+        found.report(graph, (cfg, &predecessors), &typed.left, &mut diags);
     }
-    Seen {
+    GraphReport {
         read: typed.read,
         diags,
     }
@@ -228,52 +235,56 @@ fn graph(program: &Program, id: GraphId, picture: &Picture, abreast: &Abreast) -
 /// The rules on where a run can go. Gives back the joins that are waited at in vain.
 fn topology(
     graph: &Graph,
-    flow: &Flow,
-    arrows: &Arrows,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    predecessors: &Predecessors,
+    mhp: &MayHappenInParallel,
     diags: &mut Diagnostics,
 ) -> Waiting {
-    let reached = flow::reach::reached(flow);
-    flow::cycle::branches(flow, diags);
-    flow::repeat::repeated(graph, flow, diags);
+    let reached = cfg::reach::reached(cfg);
+    cfg::cycle::branches(cfg, diags);
+    cfg::repeat::repeated(graph, cfg, diags);
     let before = diags.len();
     let mut waiting = Waiting {
-        always: flow::join::never(flow, arrows, together, diags),
+        always: cfg::join::never(cfg, predecessors, mhp, diags),
         ..Waiting::default()
     };
-    if flow.broken {
+    if cfg.broken {
         // What leads to its members is not known.
         diags.truncate(before);
     }
-    let twice = flow::twice::found(graph, flow);
-    let told = flow::race::races(flow, together, &twice, diags);
-    flow::fork::races(flow, arrows, together, diags);
-    flow::gathered::races(flow, together, diags);
-    handlers::handlers(graph, flow, diags);
-    if flow.broken {
+    let twice = cfg::duplicate_activation::found(graph, cfg);
+    let told = cfg::conflicting_tasks::races(cfg, mhp, &twice, diags);
+    cfg::conflicting_siblings::races(cfg, predecessors, mhp, diags);
+    cfg::conflicting_joins::races(cfg, mhp, diags);
+    handlers::handlers(graph, cfg, diags);
+    if cfg.broken {
         return waiting;
     }
-    flow::reach::unreachable(flow, &reached, diags);
+    cfg::reach::unreachable(cfg, &reached, diags);
     // Which of its two ways on such a node takes is reported as unclear.
-    let unclear = flow.stops.iter().any(|stop| {
-        let has = |cause| stop.ways.iter().any(|way| way.cause == cause);
-        has(flow::Cause::Edge) && has(flow::Cause::Goto)
+    let unclear = cfg.nodes.iter().any(|node| {
+        let has = |kind| {
+            node.transitions
+                .iter()
+                .any(|transition| transition.kind == kind)
+        };
+        has(cfg::EdgeKind::Edge) && has(cfg::EdgeKind::Goto)
     });
     if !unclear {
-        let unmet = flow::unmet::unmet(graph, flow, arrows, together, diags);
+        let unmet = cfg::unreachable_cap::unmet(graph, cfg, predecessors, mhp, diags);
         waiting.always.extend(unmet);
-        flow::half::half_filled(flow, arrows, together, &mut waiting, diags);
+        cfg::incomplete_join::half_filled(cfg, predecessors, mhp, &mut waiting, diags);
     }
-    let free = flow::finish::finishing(flow, arrows, &waiting.always);
-    let endings = exits::Endings::of(graph, flow, together);
-    let exits = |circle: &[Spot]| endings.end(circle);
-    let of = (&waiting.always, &exits as flow::group::OfCircle);
-    let capped = flow::visits::circles(flow, arrows, (&reached, &free), of, diags);
-    flow::reach::trapped(flow, &reached, &free, (&capped, &exits), diags);
-    flow::twice::twice(flow, &twice, &told, diags);
+    let free = cfg::finish::finishing(cfg, predecessors, &waiting.always);
+    let endings = exits::Endings::of(graph, cfg, mhp);
+    let exits = |circle: &[BlockId]| endings.end(circle);
+    let of = (&waiting.always, &exits as cfg::scc::OfCircle);
+    let capped = cfg::visits::circles(cfg, predecessors, (&reached, &free), of, diags);
+    cfg::reach::trapped(cfg, &reached, &free, (&capped, &exits), diags);
+    cfg::duplicate_activation::twice(cfg, &twice, &told, diags);
     if !unclear {
-        circle::circles(graph, flow, together, (&reached, &exits), diags);
-        growth::growing(graph, flow, &reached, diags);
+        circle::circles(graph, cfg, mhp, (&reached, &exits), diags);
+        growth::growing(graph, cfg, &reached, diags);
     }
     waiting
 }

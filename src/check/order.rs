@@ -9,9 +9,9 @@ use crate::expr::Type;
 use crate::ir::{Channel, FieldId, NodeId};
 use crate::resolve::program::{Graph, Program, Reducer, SetItem};
 
-use super::flow::race::writes_of;
-use super::flow::sparse::Sparse;
-use super::flow::{Flow, Spot, Together, Write};
+use super::cfg::conflicting_tasks::writes_of;
+use super::cfg::sparse::Sparse;
+use super::cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, Write};
 
 /// Why the order counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +26,8 @@ enum Why {
 pub fn dependent(
     program: &Program,
     graph: &Graph,
-    flow: &Flow,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    mhp: &MayHappenInParallel,
     diags: &mut Diagnostics,
 ) {
     let replaced = replaced(graph);
@@ -45,17 +45,17 @@ pub fn dependent(
             field.is_some_and(|field| field.channel.gathers())
         })
         .collect();
-    if !together.complete() || (by_order.is_empty() && past.is_empty()) {
+    if !mhp.complete() || (by_order.is_empty() && past.is_empty()) {
         return;
     }
-    let writes = flow.stops.ids().map(|id| {
-        let mut writes = writes_of(flow, id);
+    let writes = cfg.nodes.ids().map(|id| {
+        let mut writes = writes_of(cfg, id);
         writes.retain(|w| by_order.contains(&w.field) || past.contains(&w.field));
         writes
     });
     let writes: Vec<Vec<Write>> = writes.collect();
     let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Vec<Write>>> = BTreeMap::new();
-    for (id, writes) in flow.stops.ids().zip(writes) {
+    for (id, writes) in cfg.nodes.ids().zip(writes) {
         for write in writes {
             let writers = by_field.entry(write.field).or_default();
             writers.entry(id).or_default().push(write);
@@ -68,17 +68,10 @@ pub fn dependent(
         };
         let past = |write: &Write| replaced.contains_key(&write.span);
         let counts = |a: &Write, b: &Write| why == Why::Reducer || past(a) || past(b);
-        if let Some((first, second)) = meeting(&writers, together, past, counts) {
+        if let Some((first, second)) = meeting(&writers, mhp, past, counts) {
             let last = if past(&first.1) { first.1 } else { second.1 };
             let pair = (first, second);
-            diags.push(report(
-                program,
-                graph,
-                flow,
-                together,
-                pair,
-                (why, last.span),
-            ));
+            diags.push(report(program, graph, cfg, mhp, pair, (why, last.span)));
         }
     }
 }
@@ -86,7 +79,7 @@ pub fn dependent(
 /// The first two writes of two nodes that run together, of those that count.
 fn meeting(
     writers: &BTreeMap<NodeId, Vec<Write>>,
-    together: &Together,
+    mhp: &MayHappenInParallel,
     past: impl Fn(&Write) -> bool,
     counts: impl Fn(&Write, &Write) -> bool,
 ) -> Option<((NodeId, Write), (NodeId, Write))> {
@@ -96,7 +89,7 @@ fn meeting(
         .filter(|(_, writes)| writes.iter().any(&past));
     let special: Sparse = special.map(|(id, _)| id.0).collect();
     for (a, own) in writers {
-        let Some(partners) = together.partners(*a) else {
+        let Some(partners) = mhp.partners(*a) else {
             continue;
         };
         // Two that don't count by themselves count by no other.
@@ -138,14 +131,14 @@ fn ordered(program: &Program, channel: &Channel) -> bool {
 fn report(
     program: &Program,
     graph: &Graph,
-    flow: &Flow,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    mhp: &MayHappenInParallel,
     ((a, first), (b, second)): ((NodeId, Write), (NodeId, Write)),
     (why, place): (Why, Span),
 ) -> Diagnostic {
     let field = graph.fields.get(first.field);
     let field = field.map_or("?", |field| &*field.name.node);
-    let name = |node: NodeId| flow.name(Spot::Node(node)).to_owned();
+    let name = |node: NodeId| cfg.name(BlockId::Node(node)).to_owned();
     let both = match a == b {
         true => format!("tasks of `{}` that run in the same super-step", name(a)),
         false => format!("`{}` and `{}`, in the same super-step,", name(a), name(b)),
@@ -188,7 +181,7 @@ fn report(
     if other.span != place {
         found = found.label(other.span, "written here too");
     }
-    if let Some(witness) = together.witness(a, b) {
+    if let Some(witness) = mhp.witness(a, b) {
         let begin = match witness.first == witness.second {
             true => format!("several tasks of the way `{}` begin here", witness.first),
             false => format!("`{}` and `{}` begin here", witness.first, witness.second),

@@ -4,22 +4,28 @@ use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 use crate::resolve::program::{Graph, Param};
 
-use super::flow::{Flow, Goal, Spot};
+use super::cfg::{BlockId, ControlFlowGraph, Successor};
 
 /// Reports ways to a node that bring none of the input that it can't do without. What `each`
 /// brings is typed where it is written.
-pub fn without_input(graph: &Graph, flow: &Flow, diags: &mut Diagnostics) {
-    let out = flow.spots().flat_map(|spot| flow.ways(spot));
-    let goals = flow.start.iter().chain(out).flat_map(|way| &way.goals);
-    for goal in goals.filter(|goal| !goal.many) {
-        lacking(graph, goal)
+pub fn without_input(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
+    let out = cfg.blocks().flat_map(|block| cfg.transitions(block));
+    let successors = cfg
+        .start
+        .iter()
+        .chain(out)
+        .flat_map(|transition| &transition.successors);
+    for successor in successors.filter(|successor| !successor.many) {
+        lacking(graph, successor)
             .into_iter()
             .for_each(|found| diags.push(found));
     }
 }
 
-fn lacking(graph: &Graph, goal: &Goal) -> Option<Diagnostic> {
-    let Spot::Node(id) = goal.to else { return None };
+fn lacking(graph: &Graph, successor: &Successor) -> Option<Diagnostic> {
+    let BlockId::Node(id) = successor.to else {
+        return None;
+    };
     let node = graph.nodes.get(id)?;
     let needed = |param: &&Param| param.default.is_none() && !param.ty.node.admits_null();
     let needed: Vec<&Param> = node.input.iter().filter(needed).collect();
@@ -28,7 +34,7 @@ fn lacking(graph: &Graph, goal: &Goal) -> Option<Diagnostic> {
     let names = list(needed.iter().map(|param| param.name.node.as_str()));
     let message = format!("this goes to `{name}` without its input {names}");
     Some(
-        Diagnostic::new(&codes::MISSING_FIELD, message, goal.span)
+        Diagnostic::new(&codes::MISSING_FIELD, message, successor.span)
             .fact(Fact::Arrow)
             .label(first.name.span, "declared here")
             .help(format!(

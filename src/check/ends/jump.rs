@@ -4,7 +4,7 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Home};
 use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
-use super::super::flow::Written;
+use super::super::cfg::Written;
 use super::super::narrow::target::narrowed;
 
 /// A jump that is checked against `ends`.

@@ -7,7 +7,7 @@ use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
-use super::flow::Written;
+use super::cfg::Written;
 use super::types::cx::Computed;
 use jump::{Jump, by_child, by_place, by_tools, name_of, written};
 

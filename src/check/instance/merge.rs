@@ -9,8 +9,8 @@ use crate::ir::{FieldId, GraphId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
 
-use super::super::flow::Abreast;
-use super::super::{Picture, Seen};
+use super::super::cfg::MhpCache;
+use super::super::{GraphReport, ProgramAnalyses};
 use super::Instances;
 use super::unreached::unreached;
 
@@ -43,10 +43,10 @@ const OF_INSTANCES: [&Code; 20] = [
 pub(in crate::check) fn all(
     program: &Program,
     instances: &Instances,
-    seen: Vec<Seen>,
+    seen: Vec<GraphReport>,
     diags: &mut Diagnostics,
-) -> (Vec<BTreeSet<FieldId>>, Picture) {
-    let picture = Picture::of(program);
+) -> (Vec<BTreeSet<FieldId>>, ProgramAnalyses) {
+    let analyses = ProgramAnalyses::of(program);
     let mut of: BTreeMap<GraphId, Vec<(&Graph, Diagnostics)>> = BTreeMap::new();
     let mut read = vec![BTreeSet::new(); program.graphs.len()];
     for (id, seen) in instances.made_from.ids().zip(seen) {
@@ -60,24 +60,24 @@ pub(in crate::check) fn all(
             of.entry(from).or_default().push((graph, found));
         }
     }
-    let abreast = Abreast::new(&picture.flows);
+    let mhp_cache = MhpCache::new(&analyses.cfgs);
     for (id, graph) in program.graphs.entries() {
         let found = of.remove(&id).unwrap_or_default();
         if !instances.is_template(id, graph) {
             found.into_iter().for_each(|(_, found)| diags.append(found));
             continue;
         }
-        let template = super::super::graph(program, id, &picture, &abreast);
+        let template = super::super::graph(program, id, &analyses, &mhp_cache);
         if let Some(fields) = read.get_mut(id.0 as usize) {
             fields.extend(&template.read);
         }
         merge(template.diags, found, diags);
-        if let Some(flow) = picture.flows.get(id) {
-            unreached(program, id, flow, instances, diags);
+        if let Some(cfg) = analyses.cfgs.get(id) {
+            unreached(program, id, cfg, instances, diags);
         }
     }
-    drop(abreast);
-    (read, picture)
+    drop(mhp_cache);
+    (read, analyses)
 }
 
 /// A finding, in any instance.

@@ -5,25 +5,25 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 use crate::resolve::program::{Graph, Join, Jump, Program, Route, TargetKind, Work};
 
-use super::super::flow::{Spot, Written, build, reach};
+use super::super::cfg::{BlockId, Written, build, reach};
 
 /// Takes out what no run of the graph comes to. Gives back which nodes of the graph as written are left.
 ///
 /// A join that waits for a node which is no part of the instance would wait for ever; it is reported.
 pub fn prune(program: &Program, graph: &mut Graph, diags: &mut Diagnostics) -> Vec<bool> {
-    let flow = build::of(program, graph, &Written::nothing());
-    if flow.broken {
+    let cfg = build::of(program, graph, &Written::nothing());
+    if cfg.broken {
         return vec![true; graph.nodes.len()];
     }
-    let reached = reach::reached(&flow);
-    let is_reached = |spot: Spot| {
-        let number = flow.number(spot);
+    let reached = reach::reached(&cfg);
+    let is_reached = |block: BlockId| {
+        let number = cfg.number(block);
         number.and_then(|n| reached.get(n).copied()).unwrap_or(true)
     };
     let kept: Vec<bool> = graph
         .nodes
         .ids()
-        .map(|id| is_reached(Spot::Node(id)))
+        .map(|id| is_reached(BlockId::Node(id)))
         .collect();
     if kept.iter().all(|kept| *kept) {
         return kept;
@@ -31,14 +31,14 @@ pub fn prune(program: &Program, graph: &mut Graph, diags: &mut Diagnostics) -> V
     for (_, join) in graph
         .joins
         .entries()
-        .filter(|(id, _)| is_reached(Spot::Join(*id)))
+        .filter(|(id, _)| is_reached(BlockId::Join(*id)))
     {
         waits_in_vain(graph, join, &kept, diags);
     }
     let joins: Vec<JoinId> = graph
         .joins
         .ids()
-        .filter(|id| is_reached(Spot::Join(*id)))
+        .filter(|id| is_reached(BlockId::Join(*id)))
         .collect();
     let numbers = Numbers::of(&kept, &joins, graph.joins.len());
     numbers.apply(graph);

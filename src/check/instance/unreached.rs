@@ -5,18 +5,18 @@ use crate::diag::{Diagnostics, Fact, codes};
 use crate::ir::GraphId;
 use crate::resolve::Program;
 
-use super::super::flow::{Flow, reach};
+use super::super::cfg::{ControlFlowGraph, reach};
 use super::Instances;
 
-/// Reports nodes that each instance of a graph leaves out. `flow` is that of the graph as it is written.
+/// Reports nodes that each instance of a graph leaves out. `cfg` is that of the graph as it is written.
 pub fn unreached(
     program: &Program,
     id: GraphId,
-    flow: &Flow,
+    cfg: &ControlFlowGraph,
     instances: &Instances,
     diags: &mut Diagnostics,
 ) {
-    let Some(graph) = program.graphs.get(id).filter(|_| !flow.broken) else {
+    let Some(graph) = program.graphs.get(id).filter(|_| !cfg.broken) else {
         return;
     };
     let of: Vec<GraphId> = instances
@@ -25,8 +25,8 @@ pub fn unreached(
         .filter(|(_, of)| **of == id)
         .map(|(at, _)| at)
         .collect();
-    let anywhere = reach::reached(flow);
-    reach::unreachable(flow, &anywhere, diags);
+    let anywhere = reach::reached(cfg);
+    reach::unreachable(cfg, &anywhere, diags);
     let mut reached = anywhere.clone();
     for (node, slot) in reached.iter_mut().enumerate().take(graph.nodes.len()) {
         let mut kept = of.iter().filter_map(|at| instances.kept.get(*at));
@@ -34,7 +34,7 @@ pub fn unreached(
     }
     // Those that nothing leads to are said already.
     let mut found = Diagnostics::new();
-    reach::unreachable(flow, &reached, &mut found);
+    reach::unreachable(cfg, &reached, &mut found);
     let said: Vec<_> = diags
         .iter()
         .filter(|d| d.code == &codes::UNREACHABLE_NODE)

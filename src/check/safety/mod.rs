@@ -1,7 +1,7 @@
 //! Safety: what a flow may do without a person, and what may flow where.
 //!
 //! [`safety`] is the entry. Nothing here types an expression, and nothing counts but what is declared: effects of
-//! tools, marks of values (`@untrusted @private @secret @sink`), and where a run can go ([`Flow`](super::flow::Flow)).
+//! tools, marks of values (`@untrusted @private @secret @sink`), and where a run can go ([`ControlFlowGraph`](super::cfg::ControlFlowGraph)).
 //!
 //! Reading order: [`reads`] (what an expression mentions), [`approval`] (destructive tools behind a person), [`origin`] (where a
 //! value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
@@ -25,16 +25,16 @@ use crate::resolve::Program;
 use crate::resolve::program::{Graph, Marks, Node, Work};
 
 use super::calls::callers;
-use super::flow::Abreast;
+use super::cfg::MhpCache;
 
-/// All rules of safety. `abreast` holds the flows of the program's graphs.
-pub fn safety<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
+/// All rules of safety. `mhp_cache` holds the flows of the program's graphs.
+pub fn safety<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
     let mut found = Diagnostics::new();
-    approval::approvals(program, abreast.flows, &mut found);
-    sink::sinks(program, abreast, &mut found);
-    secret::secrets(program, abreast, &mut found);
-    system::system_texts(program, abreast, &mut found);
-    trifecta::trifectas(program, abreast, &mut found);
+    approval::approvals(program, mhp_cache.cfgs, &mut found);
+    sink::sinks(program, mhp_cache, &mut found);
+    secret::secrets(program, mhp_cache, &mut found);
+    system::system_texts(program, mhp_cache, &mut found);
+    trifecta::trifectas(program, mhp_cache, &mut found);
     // Who is asked in vain is so for all that comes behind: a tool that can't be undone is said, a value on its way is not.
     let refusals = [&codes::RUNS_AFTER_REFUSAL, &codes::ANSWER_IGNORED];
     let in_vain: HashSet<Span> = (found.iter())

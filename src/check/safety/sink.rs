@@ -8,12 +8,12 @@ use crate::ir::flow::SinkKind;
 use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
-use super::super::flow::Abreast;
+use super::super::cfg::MhpCache;
 use super::in_scope;
 use super::origin::{Env, Inside, Leaf, Search, Trail, Vouch, Wanted, is_plain, leaves, vetted};
 
 /// Reports `@sink` arguments that such a value reaches.
-pub fn sinks<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
+pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
     if !program
         .tools
         .iter()
@@ -27,7 +27,7 @@ pub fn sinks<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Di
         guarded: true,
         ..Wanted::default()
     };
-    let mut search = Search::new(program, abreast, wanted);
+    let mut search = Search::new(program, mhp_cache, wanted);
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             match &node.work {

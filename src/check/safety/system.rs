@@ -7,11 +7,15 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::{Node, Program, Work};
 
-use super::super::flow::Abreast;
+use super::super::cfg::MhpCache;
 use super::origin::{Inside, Search, Trail, Wanted, text_leaves};
 
 /// Warns of them.
-pub fn system_texts<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
+pub fn system_texts<'a>(
+    program: &'a Program,
+    mhp_cache: &Rc<MhpCache<'a>>,
+    diags: &mut Diagnostics,
+) {
     if !super::marked(program, |marks| marks.untrusted.is_some()) {
         return;
     }
@@ -20,7 +24,7 @@ pub fn system_texts<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: 
         guarded: true,
         ..Wanted::default()
     };
-    let mut search = Search::new(program, abreast, wanted);
+    let mut search = Search::new(program, mhp_cache, wanted);
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             let (Work::Llm(call) | Work::Agent { call, .. }) = &node.work else {

@@ -9,12 +9,12 @@ use crate::ir::flow::{SinkKind, ToolEffect};
 use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Param, Program, Tool, Work};
 
-use super::super::flow::Abreast;
+use super::super::cfg::MhpCache;
 use super::in_scope;
 use super::origin::{Inside, Leaf, Search, Wanted, is_plain, leaves, prompt_leaves};
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
-pub fn trifectas<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
+pub fn trifectas<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
     if !super::marked(program, |marks| marks.untrusted.is_some()) {
         return;
     }
@@ -26,7 +26,7 @@ pub fn trifectas<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mu
         program,
         private: Search::new(
             program,
-            abreast,
+            mhp_cache,
             Wanted {
                 private: true,
                 ..wanted
@@ -34,7 +34,7 @@ pub fn trifectas<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mu
         ),
         untrusted: Search::new(
             program,
-            abreast,
+            mhp_cache,
             Wanted {
                 untrusted: true,
                 guarded: true,

@@ -5,29 +5,29 @@ use std::collections::BTreeSet;
 use crate::base::SharedSet;
 use crate::ir::{FieldId, FieldMode, NodeId};
 
-use super::super::flow::{Cause, Spot, Way};
+use super::super::cfg::{BlockId, EdgeKind, Transition};
 use super::known::Known;
 use super::paths::{Counts, Paths};
 use super::says::{Fact, Saying, Values};
 
 impl<'a> Paths<'_, 'a> {
-    /// What is known behind a way out of a spot, once for each manner in which it may be taken, whatever tasks beside it
+    /// What is known behind a way out of a block, once for each manner in which it may be taken, whatever tasks beside it
     /// do.
     pub(super) fn leave(
         &self,
-        (spot, alone): (Spot, bool),
-        (number, way): (usize, &Way),
+        (block, alone): (BlockId, bool),
+        (number, transition): (usize, &Transition),
         known: &Known,
         field: FieldId,
         counts: Counts,
     ) -> Vec<Known> {
-        let id = match spot {
-            Spot::Node(id) => id,
-            _ => return self.taken(spot, (number, way), known, (field, counts)),
+        let id = match block {
+            BlockId::Node(id) => id,
+            _ => return self.taken(block, (number, transition), known, (field, counts)),
         };
         let others = |sets: &[SharedSet<FieldId>]| sets.get(id.0 as usize).cloned();
         let disturbed = others(self.beside).filter(|_| !alone).unwrap_or_default();
-        let taken = way.cause != Cause::Visits;
+        let taken = transition.kind != EdgeKind::Visits;
         let at_once = match counts {
             Counts::May => disturbed.clone(),
             Counts::Sure => others(&self.at_once).unwrap_or_default(),
@@ -35,7 +35,7 @@ impl<'a> Paths<'_, 'a> {
         if taken && at_once.contains(&field) {
             return Vec::new();
         }
-        let on = self.taken(spot, (number, way), known, (field, counts));
+        let on = self.taken(block, (number, transition), known, (field, counts));
         on.into_iter()
             .map(|known| self.disturb(known, &disturbed))
             .collect()
@@ -44,90 +44,99 @@ impl<'a> Paths<'_, 'a> {
     /// The same, where no task runs beside it.
     pub(super) fn taken(
         &self,
-        spot: Spot,
-        (number, way): (usize, &Way),
+        block: BlockId,
+        (number, transition): (usize, &Transition),
         known: &Known,
         (field, counts): (FieldId, Counts),
     ) -> Vec<Known> {
-        let id = match spot {
-            Spot::Node(id) => id,
-            Spot::Join(id) => {
+        let id = match block {
+            BlockId::Node(id) => id,
+            BlockId::Join(id) => {
                 let said = self.joins.get(id);
-                let on = said.and_then(|said| self.along(way, known.clone(), said, field));
+                let on = said.and_then(|said| self.along(transition, known.clone(), said, field));
                 return on.into_iter().collect();
             }
             _ => return Vec::new(),
         };
-        let (Some(stop), Some(said)) = (self.flow.stops.get(id), self.nodes.get(id.0 as usize))
+        let (Some(node), Some(said)) = (self.cfg.nodes.get(id), self.nodes.get(id.0 as usize))
         else {
             return Vec::new();
         };
         let tracked = &self.effects.tracked;
-        let writes = match (counts, way.cause) {
-            (Counts::May, Cause::Edge | Cause::Goto) => {
-                stop.writes.iter().any(|write| write.field == field)
+        let writes = match (counts, transition.kind) {
+            (Counts::May, EdgeKind::Edge | EdgeKind::Goto) => {
+                node.writes.iter().any(|write| write.field == field)
             }
-            (Counts::May, _) => tracked.has(&self.effects.may(self.flow, spot, number), field),
-            (Counts::Sure, Cause::Edge | Cause::Goto) => tracked.has(&self.effects.done(id), field),
-            (Counts::Sure, _) => tracked.has(&self.effects.sure(self.flow, spot, number), field),
+            (Counts::May, _) => tracked.has(&self.effects.may(self.cfg, block, number), field),
+            (Counts::Sure, EdgeKind::Edge | EdgeKind::Goto) => {
+                tracked.has(&self.effects.done(id), field)
+            }
+            (Counts::Sure, _) => tracked.has(&self.effects.sure(self.cfg, block, number), field),
         };
         let worked = || {
             let known = self.and(known, &said.worked).filter(|_| !writes)?;
-            Some(match way.cause {
-                Cause::Edge | Cause::Goto => self.written(id, known),
+            Some(match transition.kind {
+                EdgeKind::Edge | EdgeKind::Goto => self.written(id, known),
                 // Nobody has answered: nothing is written.
-                Cause::Timeout => known,
-                _ => self.forget(known, stop.writes.iter().map(|write| write.field)),
+                EdgeKind::Timeout => known,
+                _ => self.forget(known, node.writes.iter().map(|write| write.field)),
             })
         };
-        let variants: Vec<Known> = match way.cause {
-            Cause::Skip | Cause::Error | Cause::Visits | Cause::Exit => vec![known.clone()],
-            Cause::Tool | Cause::Child | Cause::Timeout => worked().into_iter().collect(),
-            Cause::Edge | Cause::Goto => {
+        let variants: Vec<Known> = match transition.kind {
+            EdgeKind::Skip | EdgeKind::Error | EdgeKind::Visits | EdgeKind::Exit => {
+                vec![known.clone()]
+            }
+            EdgeKind::Tool | EdgeKind::Child | EdgeKind::Timeout => worked().into_iter().collect(),
+            EdgeKind::Edge | EdgeKind::Goto => {
                 let skipped = said.skipped.iter();
                 let skipped = skipped.filter_map(|facts| self.and(known, facts));
                 worked().into_iter().chain(skipped).collect()
             }
         };
         let on = variants.into_iter();
-        on.filter_map(|known| self.along(way, known, said, field))
+        on.filter_map(|known| self.along(transition, known, said, field))
             .collect()
     }
 
-    /// The end that a graph may come to in place of a way out of a spot, given what is known behind it, and whether that is in
+    /// The end that a graph may come to in place of a way out of a block, given what is known behind it, and whether that is in
     /// doubt.
-    pub(super) fn exit(&self, spot: Spot, way: &Way, known: &Known) -> Option<(&'a Way, bool)> {
+    pub(super) fn exit(
+        &self,
+        block: BlockId,
+        transition: &Transition,
+        known: &Known,
+    ) -> Option<(&'a Transition, bool)> {
         let ends = self.ends.as_ref()?;
-        if !ends.behind(self.flow, spot, way) {
+        if !ends.behind(self.cfg, block, transition) {
             return None;
         }
         let holds = |facts: &Vec<Fact>| Some(self.and(known, facts)?.is_vague());
         let vague = self.exits.iter().filter_map(holds).min()?;
-        Some((ends.way, vague))
+        Some((ends.transition, vague))
     }
 
     /// What is known when a way is taken: its condition held, and its update was made. `None` where the
     /// condition can't hold, and where the update writes the field.
     pub(super) fn along(
         &self,
-        way: &Way,
+        transition: &Transition,
         known: Known,
         said: &Saying,
         field: FieldId,
     ) -> Option<Known> {
-        if way.writes.iter().any(|write| write.field == field) {
+        if transition.writes.iter().any(|write| write.field == field) {
             return None;
         }
-        let known = match said.jumps.get(&way.span) {
+        let known = match said.jumps.get(&transition.span) {
             Some(facts) => self.and(&known, facts)?,
             None => known,
         };
         let before = known.clone();
-        let mut known = self.forget(known, way.writes.iter().map(|write| write.field));
-        if let Some(places) = said.known.get(&way.span) {
+        let mut known = self.forget(known, transition.writes.iter().map(|write| write.field));
+        if let Some(places) = said.known.get(&transition.span) {
             known.assume(places);
         }
-        if let Some(left) = said.sets.get(&way.span) {
+        if let Some(left) = said.sets.get(&transition.span) {
             self.assign(&mut known, left, &before);
         }
         Some(known)
@@ -135,7 +144,7 @@ impl<'a> Paths<'_, 'a> {
 
     /// What is known when a node's work and `set` are done.
     pub(super) fn written(&self, id: NodeId, known: Known) -> Known {
-        let writes = self.flow.stops.get(id).map_or(&[][..], |stop| &stop.writes);
+        let writes = self.cfg.nodes.get(id).map_or(&[][..], |node| &node.writes);
         let before = known.clone();
         let mut known = self.forget(known, writes.iter().map(|write| write.field));
         if let Some(said) = self.nodes.get(id.0 as usize) {

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use crate::base::shared::SharedSet;
 use crate::ir::{FieldId, JoinId, NodeId};
 
-use super::super::flow::arrows::Arrows;
-use super::super::flow::avoid::{Avoided, Count, circles_of};
-use super::super::flow::bits::FieldSet;
-use super::super::flow::effect::Effects;
-use super::super::flow::{Cause, Flow, Goal, Spot, Way};
+use super::super::cfg::bits::FieldSet;
+use super::super::cfg::effect::Effects;
+use super::super::cfg::leaves_unwritten::{Count, LeavesUnwritten, components_of};
+use super::super::cfg::predecessors::Predecessors;
+use super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
 
 /// Nodes that run in the super-step of another whenever that one does, as far as is known.
 pub type Company = SharedSet<NodeId>;
@@ -21,7 +21,7 @@ const MOST: usize = 16;
 
 /// What the tasks of a flow surely do.
 pub struct Sure<'a> {
-    flow: &'a Flow,
+    cfg: &'a ControlFlowGraph,
     effects: &'a Effects,
     /// What nodes write whatever way they take, as far as somebody has asked.
     writes: RefCell<HashMap<NodeId, Rc<FieldSet>>>,
@@ -33,21 +33,33 @@ pub struct Sure<'a> {
 
 impl<'a> Sure<'a> {
     /// Looks at all nodes of a flow. `at_times` are the joins that are waited at in vain at times.
-    pub fn new(flow: &'a Flow, effects: &'a Effects, at_times: &BTreeSet<JoinId>) -> Self {
+    pub fn new(
+        cfg: &'a ControlFlowGraph,
+        effects: &'a Effects,
+        at_times: &BTreeSet<JoinId>,
+    ) -> Self {
         let mut sure = Self {
-            flow,
+            cfg,
             effects,
             writes: RefCell::default(),
             next: RefCell::default(),
             ends: Vec::new(),
         };
-        if !effects.tracked.is_empty() && flow.stops.iter().any(|stop| stop.defer) {
-            let (arrows, group, waiting) = (Arrows::new(flow), circles_of(flow), BTreeSet::new());
-            let known = (group.as_slice(), None, last(flow, at_times));
-            let left = Avoided::cut_off(flow, &arrows, effects, Count::Certain, &waiting, known);
-            for id in flow.stops.ids() {
+        if !effects.tracked.is_empty() && cfg.nodes.iter().any(|node| node.defer) {
+            let (predecessors, group, waiting) =
+                (Predecessors::new(cfg), components_of(cfg), BTreeSet::new());
+            let known = (group.as_slice(), None, last(cfg, at_times));
+            let left = LeavesUnwritten::cut_off(
+                cfg,
+                &predecessors,
+                effects,
+                Count::Certain,
+                &waiting,
+                known,
+            );
+            for id in cfg.nodes.ids() {
                 let mut written = effects.tracked.all();
-                written.without(&left.from(Spot::Node(id)));
+                written.without(&left.from(BlockId::Node(id)));
                 sure.ends.push(written);
             }
         }
@@ -88,17 +100,20 @@ impl<'a> Sure<'a> {
     /// branch, which costs no step, those beside it themselves.
     pub fn beside(
         &self,
-        way: &Way,
-        goal: &Goal,
+        transition: &Transition,
+        successor: &Successor,
         from: Option<NodeId>,
         company: &Company,
     ) -> Company {
         if self.effects.tracked.is_empty() {
             return Company::new();
         }
-        let others = way.goals.iter().filter_map(|goal| self.task(goal));
-        let other = |id: &NodeId| goal.to != Spot::Node(*id);
-        let branch = from.is_some_and(|id| self.flow.stops.get(id).is_some_and(|stop| stop.branch));
+        let others = transition
+            .successors
+            .iter()
+            .filter_map(|successor| self.task(successor));
+        let other = |id: &NodeId| successor.to != BlockId::Node(*id);
+        let branch = from.is_some_and(|id| self.cfg.nodes.get(id).is_some_and(|node| node.branch));
         let mut beside: Company = others.take(MOST).filter(other).collect();
         match branch {
             true => beside.extend(company.iter().filter(|id| other(id)).copied()),
@@ -116,20 +131,25 @@ impl<'a> Sure<'a> {
     }
 
     /// The node that a goal surely starts in the next step.
-    fn task(&self, goal: &Goal) -> Option<NodeId> {
-        let Spot::Node(id) = goal.to else { return None };
-        let stop = self.flow.stops.get(id)?;
-        let capped = stop.ways.iter().any(|way| way.cause == Cause::Visits);
-        (!goal.many && !stop.branch && !stop.defer && !capped).then_some(id)
+    fn task(&self, successor: &Successor) -> Option<NodeId> {
+        let BlockId::Node(id) = successor.to else {
+            return None;
+        };
+        let node = self.cfg.nodes.get(id)?;
+        let capped = node
+            .transitions
+            .iter()
+            .any(|transition| transition.kind == EdgeKind::Visits);
+        (!successor.many && !node.branch && !node.defer && !capped).then_some(id)
     }
 
     fn always_written(&self, id: NodeId) -> FieldSet {
         let mut all: Option<FieldSet> = None;
-        for (at, way) in self.flow.ways(Spot::Node(id)).iter().enumerate() {
-            if way.cause == Cause::Visits {
+        for (at, transition) in self.cfg.transitions(BlockId::Node(id)).iter().enumerate() {
+            if transition.kind == EdgeKind::Visits {
                 continue;
             }
-            let sure = self.effects.sure(self.flow, Spot::Node(id), at);
+            let sure = self.effects.sure(self.cfg, BlockId::Node(id), at);
             match &mut all {
                 Some(all) => all.keep(&sure),
                 None => all = Some(sure),
@@ -147,38 +167,46 @@ impl<'a> Sure<'a> {
     }
 
     fn always_next(&self, id: NodeId) -> Company {
-        let ways = self.flow.ways(Spot::Node(id)).iter();
-        let ways = ways.filter(|way| way.cause != Cause::Visits);
-        let goals = ways.map(|way| {
-            let goals = way.goals.iter().filter_map(|goal| self.task(goal));
-            goals.take(MOST).collect::<Company>()
+        let transitions = self.cfg.transitions(BlockId::Node(id)).iter();
+        let transitions = transitions.filter(|transition| transition.kind != EdgeKind::Visits);
+        let successors = transitions.map(|transition| {
+            let successors = transition
+                .successors
+                .iter()
+                .filter_map(|successor| self.task(successor));
+            successors.take(MOST).collect::<Company>()
         });
-        let shared = goals.reduce(|all, goals| all.intersection(&goals));
+        let shared = successors.reduce(|all, successors| all.intersection(&successors));
         shared.unwrap_or_default()
     }
 }
 
 /// By number, what may run only when a deferred node has: such nodes, and joins that may wait for one, or in vain.
-fn last(flow: &Flow, at_times: &BTreeSet<JoinId>) -> Vec<bool> {
-    let mut last = vec![false; flow.stops.len() + flow.joins.len()];
-    let deferred = flow.stops.entries().filter(|(_, stop)| stop.defer);
-    let mut open: Vec<Spot> = deferred.map(|(id, _)| Spot::Node(id)).collect();
-    let mut behind: BTreeSet<Spot> = open.iter().copied().collect();
-    while let Some(spot) = open.pop() {
-        let goals = flow.ways(spot).iter().flat_map(|way| &way.goals);
-        let goals = goals.map(|goal| goal.to).filter(|to| behind.insert(*to));
-        open.extend(goals);
+fn last(cfg: &ControlFlowGraph, at_times: &BTreeSet<JoinId>) -> Vec<bool> {
+    let mut last = vec![false; cfg.nodes.len() + cfg.joins.len()];
+    let deferred = cfg.nodes.entries().filter(|(_, node)| node.defer);
+    let mut open: Vec<BlockId> = deferred.map(|(id, _)| BlockId::Node(id)).collect();
+    let mut behind: BTreeSet<BlockId> = open.iter().copied().collect();
+    while let Some(block) = open.pop() {
+        let successors = cfg
+            .transitions(block)
+            .iter()
+            .flat_map(|transition| &transition.successors);
+        let successors = successors
+            .map(|successor| successor.to)
+            .filter(|to| behind.insert(*to));
+        open.extend(successors);
     }
-    for (id, join) in flow.joins.entries() {
+    for (id, join) in cfg.joins.entries() {
         let mut members = join.members.iter();
         if at_times.contains(&id)
-            || members.any(|(member, _)| behind.contains(&Spot::Node(*member)))
+            || members.any(|(member, _)| behind.contains(&BlockId::Node(*member)))
         {
-            let slot = flow.number(Spot::Join(id)).and_then(|n| last.get_mut(n));
+            let slot = cfg.number(BlockId::Join(id)).and_then(|n| last.get_mut(n));
             slot.into_iter().for_each(|slot| *slot = true);
         }
     }
-    for (id, _) in flow.stops.entries().filter(|(_, stop)| stop.defer) {
+    for (id, _) in cfg.nodes.entries().filter(|(_, node)| node.defer) {
         let slot = last.get_mut(id.0 as usize);
         slot.into_iter().for_each(|slot| *slot = true);
     }

@@ -1,13 +1,13 @@
 //! The states that a run may come to, and the shortest way from `start` to `end` through them.
 
-use super::super::flow::{Goal, Spot, Way};
+use super::super::cfg::{BlockId, Successor, Transition};
 use super::known::Known;
 use super::paths::Step;
 
-/// One state of a spot.
+/// One state of a block.
 pub struct State<'a> {
-    pub spot: Spot,
-    /// The spot was come to from its own circle.
+    pub block: BlockId,
+    /// The block was come to from its own circle.
     pub(super) again: bool,
     /// No other task runs: no way to here has led to several places.
     pub(super) alone: bool,
@@ -16,17 +16,17 @@ pub struct State<'a> {
     pub(super) known: Known,
     /// From where it was come to first: the state, and the arrow.
     pub(super) from: Option<usize>,
-    pub(super) arrow: &'a Goal,
+    pub(super) arrow: &'a Successor,
     /// Ways on, with the states that each leads to.
-    pub(super) ways: Vec<(&'a Way, Vec<Option<usize>>)>,
+    pub(super) transitions: Vec<(&'a Transition, Vec<Option<usize>>)>,
 }
 
 /// What following the ways of a question has found.
 pub struct Explored<'a> {
     pub(super) states: Vec<State<'a>>,
-    /// The states of each spot, by its number.
-    pub(super) by_spot: Vec<Vec<usize>>,
-    pub(super) start: Vec<(&'a Way, Vec<Option<usize>>)>,
+    /// The states of each block, by its number.
+    pub(super) by_block: Vec<Vec<usize>>,
+    pub(super) start: Vec<(&'a Transition, Vec<Option<usize>>)>,
 }
 
 /// The way that a state is left by, and how many steps it takes to the end.
@@ -37,28 +37,35 @@ impl<'a> Explored<'a> {
     /// it may be lost there.
     pub(super) fn shortest(
         &self,
-        loses: impl Fn(&Goal, Option<Spot>) -> bool,
+        loses: impl Fn(&Successor, Option<BlockId>) -> bool,
     ) -> Option<Vec<Step<'a>>> {
         let chosen = self.settle(&loses);
-        let steps =
-            |(way, to): &&(&'a Way, Vec<Option<usize>>)| steps(way, to, &chosen, None, &loses);
+        let steps = |(transition, to): &&(&'a Transition, Vec<Option<usize>>)| {
+            steps(transition, to, &chosen, None, &loses)
+        };
         let begins = self.start.iter().filter(|begin| steps(begin).is_some());
         let mut next = begins.min_by_key(steps);
         next?;
         let mut path: Vec<Step<'a>> = Vec::new();
         let mut from = None;
-        while let Some((way, to)) = next {
-            let mut on = way.goals.iter().zip(to);
-            let on = on.find(|(goal, _)| goal.to != Spot::End && !loses(goal, from));
-            let Some((goal, state)) = on else {
-                path.extend(way.goals.first().map(|goal| (from, *way, goal)));
+        while let Some((transition, to)) = next {
+            let mut on = transition.successors.iter().zip(to);
+            let on =
+                on.find(|(successor, _)| successor.to != BlockId::End && !loses(successor, from));
+            let Some((successor, state)) = on else {
+                path.extend(
+                    transition
+                        .successors
+                        .first()
+                        .map(|successor| (from, *transition, successor)),
+                );
                 break;
             };
-            path.push((from, *way, goal));
-            from = Some(goal.to);
+            path.push((from, *transition, successor));
+            from = Some(successor.to);
             let known = state.and_then(|at| chosen.get(at).copied().flatten());
             let state = state.and_then(|at| self.states.get(at));
-            next = state.and_then(|state| state.ways.get(known?.0));
+            next = state.and_then(|state| state.transitions.get(known?.0));
             if path.len() > self.states.len() {
                 break;
             }
@@ -67,11 +74,11 @@ impl<'a> Explored<'a> {
     }
 
     /// For each state the way by which it soonest comes to `end`, where there is one.
-    fn settle(&self, loses: &impl Fn(&Goal, Option<Spot>) -> bool) -> Chosen {
+    fn settle(&self, loses: &impl Fn(&Successor, Option<BlockId>) -> bool) -> Chosen {
         let mut chosen: Chosen = vec![None; self.states.len()];
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
         for (at, state) in self.states.iter().enumerate() {
-            for to in state.ways.iter().flat_map(|(_, to)| to).flatten() {
+            for to in state.transitions.iter().flat_map(|(_, to)| to).flatten() {
                 if let Some(list) = before.get_mut(*to) {
                     list.push(at);
                 }
@@ -85,12 +92,12 @@ impl<'a> Explored<'a> {
                 let Some(state) = self.states.get(at) else {
                     continue;
                 };
-                let ways = state.ways.iter().enumerate();
-                let ways = ways.filter_map(|(number, (way, to))| {
-                    let steps = steps(way, to, &chosen, Some(state.spot), loses)?;
+                let transitions = state.transitions.iter().enumerate();
+                let transitions = transitions.filter_map(|(number, (transition, to))| {
+                    let steps = steps(transition, to, &chosen, Some(state.block), loses)?;
                     Some((number, steps))
                 });
-                if let Some(best) = ways.min_by_key(|(_, steps)| *steps) {
+                if let Some(best) = transitions.min_by_key(|(_, steps)| *steps) {
                     found.push((at, best));
                 }
             }
@@ -109,17 +116,17 @@ impl<'a> Explored<'a> {
 
 /// How many steps it takes until all that a way starts has come to `end`, where that is known.
 fn steps(
-    way: &Way,
+    transition: &Transition,
     to: &[Option<usize>],
     chosen: &Chosen,
-    from: Option<Spot>,
-    loses: &impl Fn(&Goal, Option<Spot>) -> bool,
+    from: Option<BlockId>,
+    loses: &impl Fn(&Successor, Option<BlockId>) -> bool,
 ) -> Option<usize> {
     let mut most = 1;
-    for (goal, to) in way.goals.iter().zip(to) {
+    for (successor, to) in transition.successors.iter().zip(to) {
         let known = to.and_then(|at| chosen.get(at).copied().flatten());
         match known {
-            _ if goal.to == Spot::End || loses(goal, from) => {}
+            _ if successor.to == BlockId::End || loses(successor, from) => {}
             Some((_, steps)) => most = most.max(steps + 1),
             None => return None,
         }

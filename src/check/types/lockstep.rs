@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::base::Span;
 use crate::ir::{FieldId, JoinId, NodeId};
 
-use super::super::flow::{Cause, Spot, Way};
+use super::super::cfg::{BlockId, EdgeKind, Transition};
 use super::known::{Known, behind_all};
 use super::paths::{Counts, Paths, Step, Trail};
 
@@ -29,7 +29,7 @@ const LOOKS: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Sought {
     /// A read in a node or on a join's jump.
-    Read(Spot, Span),
+    Read(BlockId, Span),
     /// The end of the graph.
     End,
 }
@@ -79,7 +79,7 @@ struct Turn<'a> {
 }
 
 /// A way that a task can take: what is known behind it, and of an `ephemeral` field whether it is written with it.
-type Choice<'a> = (&'a Way, Known, bool);
+type Choice<'a> = (&'a Transition, Known, bool);
 
 /// Up to so many visits of a node are counted. A higher `max_visits` may be met by each but the first.
 const COUNTED: u32 = 2;
@@ -112,7 +112,7 @@ pub(super) struct Lockstep<'q, 'p, 'a> {
 /// The arrows of a run, as they are told.
 pub(super) fn trail(steps: &[Step]) -> Trail {
     let told = steps.iter();
-    told.map(|(from, _, goal)| (goal.to, *from, goal.span))
+    told.map(|(from, _, successor)| (successor.to, *from, successor.span))
         .collect()
 }
 
@@ -151,16 +151,16 @@ impl<'a> Paths<'_, 'a> {
 impl<'a> Lockstep<'_, '_, 'a> {
     fn run(&mut self, first: &Known) -> Option<Vec<Step<'a>>> {
         let paths = self.paths;
-        for way in &paths.flow.start {
+        for transition in &paths.cfg.start {
             let field = if self.fades { NONE } else { self.asked.0 };
-            let along = paths.along(way, first.clone(), &paths.start, field);
+            let along = paths.along(transition, first.clone(), &paths.start, field);
             if let Some(known) = along {
-                let mut writes = way.writes.iter();
+                let mut writes = transition.writes.iter();
                 let turn = Turn {
                     tasks: Tasks::default(),
                     known,
                     led: Vec::new(),
-                    open: arrows(None, way).collect(),
+                    open: predecessors(None, transition).collect(),
                     full: BTreeSet::new(),
                     wrote: self.fades && writes.any(|write| write.field == self.asked.0),
                 };
@@ -193,13 +193,13 @@ impl<'a> Lockstep<'_, '_, 'a> {
             self.whole &= !known.is_vague();
             return (ends && !known.is_vague()).then(|| self.to_end(at));
         }
-        if let Sought::Read(Spot::Node(id), read) = self.sought
+        if let Sought::Read(BlockId::Node(id), read) = self.sought
             && tasks.running.contains(&id)
             && !tasks.live
-            && let Some(vague) = paths.reads_at(Spot::Node(id), (read, self.asked.0), &known)
+            && let Some(vague) = paths.reads_at(BlockId::Node(id), (read, self.asked.0), &known)
         {
             if !vague {
-                return Some(self.trail(&moment.led, moment.from, Spot::Node(id)));
+                return Some(self.trail(&moment.led, moment.from, BlockId::Node(id)));
             }
             self.whole = false;
         }
@@ -207,14 +207,14 @@ impl<'a> Lockstep<'_, '_, 'a> {
         self.spent += running.len();
         let mut choices: Vec<Vec<Choice>> = Vec::new();
         for id in &running {
-            let choice = self.ways(*id, &known);
+            let choice = self.transitions(*id, &known);
             // Whatever it does, it writes the field.
             if choice.is_empty() {
                 return None;
             }
             choices.push(choice);
         }
-        for picked in self.together(&choices) {
+        for picked in self.mhp(&choices) {
             // What is known behind each task is put together for each choice.
             self.spent += running.len();
             if self.spent > MOST {
@@ -226,7 +226,9 @@ impl<'a> Lockstep<'_, '_, 'a> {
                 continue;
             };
             let open = running.iter().zip(&chosen);
-            let open = open.flat_map(|(id, (way, ..))| arrows(Some(Spot::Node(*id)), way));
+            let open = open.flat_map(|(id, (transition, ..))| {
+                predecessors(Some(BlockId::Node(*id)), transition)
+            });
             let turn = Turn {
                 tasks: tasks.clone(),
                 known,
@@ -242,42 +244,49 @@ impl<'a> Lockstep<'_, '_, 'a> {
         None
     }
 
-    /// What is known behind a way out of a spot that doesn't write the field, once for each manner in which it may be taken; of
+    /// What is known behind a way out of a block that doesn't write the field, once for each manner in which it may be taken; of
     /// an `ephemeral` field whether it does.
-    fn taken(&self, spot: Spot, way: (usize, &Way), known: &Known) -> Vec<(Known, bool)> {
-        let without = self.paths.taken(spot, way, known, self.asked);
+    fn taken(
+        &self,
+        block: BlockId,
+        transition: (usize, &Transition),
+        known: &Known,
+    ) -> Vec<(Known, bool)> {
+        let without = self.paths.taken(block, transition, known, self.asked);
         if !self.fades {
             return without.into_iter().map(|known| (known, false)).collect();
         }
         // Those that write it come first.
-        let all = self.paths.taken(spot, way, known, (NONE, self.asked.1));
+        let all = self
+            .paths
+            .taken(block, transition, known, (NONE, self.asked.1));
         let writing = all.len().saturating_sub(without.len());
         let all = all.into_iter().enumerate();
         all.map(|(at, known)| (known, at < writing)).collect()
     }
 
     /// The ways that a node can take without writing the field, those by errors last.
-    fn ways(&self, id: NodeId, known: &Known) -> Vec<Choice<'a>> {
-        let spot = Spot::Node(id);
+    fn transitions(&self, id: NodeId, known: &Known) -> Vec<Choice<'a>> {
+        let block = BlockId::Node(id);
         let mut all = Vec::new();
-        for (number, way) in self.paths.flow.ways(spot).iter().enumerate() {
-            if way.cause != Cause::Visits {
-                let taken = self.taken(spot, (number, way), known).into_iter();
-                all.extend(taken.map(|(known, wrote)| (way, known, wrote)));
+        for (number, transition) in self.paths.cfg.transitions(block).iter().enumerate() {
+            if transition.kind != EdgeKind::Visits {
+                let taken = self.taken(block, (number, transition), known).into_iter();
+                all.extend(taken.map(|(known, wrote)| (transition, known, wrote)));
             }
         }
-        all.sort_by_key(|(way, ..)| way.cause == Cause::Error);
+        all.sort_by_key(|(transition, ..)| transition.kind == EdgeKind::Error);
         all
     }
 
     /// Which ways several tasks take at once. That two of them fail in one step is not tried.
-    fn together(&mut self, choices: &[Vec<Choice>]) -> Vec<Vec<usize>> {
+    fn mhp(&mut self, choices: &[Vec<Choice>]) -> Vec<Vec<usize>> {
         let mut all: Vec<(Vec<usize>, bool)> = vec![(Vec::new(), false)];
         for choice in choices {
             let mut next = Vec::new();
             for (picked, failed) in &all {
-                for (number, (way, ..)) in choice.iter().enumerate() {
-                    let fails = way.cause == Cause::Error;
+                for (number, (transition, ..)) in choice.iter().enumerate() {
+                    let fails = transition.kind == EdgeKind::Error;
                     if fails && *failed || next.len() >= TOGETHER {
                         self.whole = false;
                         continue;
@@ -298,19 +307,22 @@ impl<'a> Lockstep<'_, '_, 'a> {
             return Some(known.clone());
         }
         let paths = self.paths;
-        let tasks = running.iter().zip(chosen).map(|(id, (way, known, _))| {
-            let own = paths.flow.stops.get(*id).into_iter();
-            let own = own.flat_map(|stop| &stop.writes);
-            let works = !matches!(way.cause, Cause::Skip | Cause::Error);
-            let writes = own.filter(|_| works).chain(&way.writes);
-            let mut written: BTreeSet<FieldId> = writes.map(|write| write.field).collect();
-            let fields = written.iter().filter_map(|id| paths.graph.fields.get(*id));
-            let resets = fields.flat_map(|field| &field.resets);
-            let resets = resets.filter_map(|name| paths.graph.field(name));
-            let resets: Vec<FieldId> = resets.collect();
-            written.extend(resets);
-            (known.clone(), written)
-        });
+        let tasks = running
+            .iter()
+            .zip(chosen)
+            .map(|(id, (transition, known, _))| {
+                let own = paths.cfg.nodes.get(*id).into_iter();
+                let own = own.flat_map(|node| &node.writes);
+                let works = !matches!(transition.kind, EdgeKind::Skip | EdgeKind::Error);
+                let writes = own.filter(|_| works).chain(&transition.writes);
+                let mut written: BTreeSet<FieldId> = writes.map(|write| write.field).collect();
+                let fields = written.iter().filter_map(|id| paths.graph.fields.get(*id));
+                let resets = fields.flat_map(|field| &field.resets);
+                let resets = resets.filter_map(|name| paths.graph.field(name));
+                let resets: Vec<FieldId> = resets.collect();
+                written.extend(resets);
+                (known.clone(), written)
+            });
         let tasks: Vec<(Known, BTreeSet<FieldId>)> = tasks.collect();
         let mut looked = 0;
         let known = behind_all(&tasks, &paths.fields, &mut looked);
@@ -333,15 +345,15 @@ impl<'a> Lockstep<'_, '_, 'a> {
             };
             turn.led.push(step);
             match step.2.to {
-                Spot::End => turns.push(turn),
+                BlockId::End => turns.push(turn),
                 // All else that runs ends with it, and nothing is given back.
-                Spot::Fail | Spot::Leave => {}
-                Spot::Join(id) => {
-                    let Some(Spot::Node(member)) = step.0 else {
+                BlockId::Fail | BlockId::Leave => {}
+                BlockId::Join(id) => {
+                    let Some(BlockId::Node(member)) = step.0 else {
                         continue;
                     };
                     turn.tasks.waiting.insert((id, member));
-                    let join = self.paths.flow.joins.get(id);
+                    let join = self.paths.cfg.joins.get(id);
                     let members = join.map_or(&[][..], |join| &join.members);
                     let come =
                         |(member, _): &(NodeId, Span)| turn.tasks.waiting.contains(&(id, *member));
@@ -350,18 +362,18 @@ impl<'a> Lockstep<'_, '_, 'a> {
                         continue;
                     }
                     turn.tasks.waiting.retain(|(of, _)| *of != id);
-                    if matches!(self.sought, Sought::Read(spot, _) if spot == Spot::Join(id))
+                    if matches!(self.sought, Sought::Read(block, _) if block == BlockId::Join(id))
                         && self.lacks(&turn, turn.known.is_vague())
                     {
-                        return Some(self.trail(&turn.led, from, Spot::Join(id)));
+                        return Some(self.trail(&turn.led, from, BlockId::Join(id)));
                     }
-                    turns.extend(self.pass(&turn, Spot::Join(id), |_| true));
+                    turns.extend(self.pass(&turn, BlockId::Join(id), |_| true));
                 }
-                Spot::Node(id) => {
-                    let Some(stop) = self.paths.flow.stops.get(id) else {
+                BlockId::Node(id) => {
+                    let Some(node) = self.paths.cfg.nodes.get(id) else {
                         continue;
                     };
-                    let at = Spot::Node(id);
+                    let at = BlockId::Node(id);
                     if !step.2.many && turn.has_met(id) {
                         turns.push(turn);
                         continue;
@@ -370,26 +382,30 @@ impl<'a> Lockstep<'_, '_, 'a> {
                     if leaves {
                         let mut turn = turn.clone();
                         turn.full.insert(id);
-                        turns.extend(self.pass(&turn, at, |way| way.cause == Cause::Visits));
+                        turns.extend(
+                            self.pass(&turn, at, |transition| transition.kind == EdgeKind::Visits),
+                        );
                     }
                     if !enters {
                         continue;
                     }
                     // A list may have no elements, or several.
                     self.whole &= !step.2.many;
-                    if stop.branch {
-                        if let Sought::Read(spot, read) = self.sought
-                            && spot == at
+                    if node.branch {
+                        if let Sought::Read(block, read) = self.sought
+                            && block == at
                             && let of = (read, self.asked.0)
                             && let Some(vague) = self.paths.reads_at(at, of, &turn.known)
                             && self.lacks(&turn, vague)
                         {
                             return Some(self.trail(&turn.led, from, at));
                         }
-                        turns.extend(self.pass(&turn, at, |way| way.cause != Cause::Visits));
+                        turns.extend(
+                            self.pass(&turn, at, |transition| transition.kind != EdgeKind::Visits),
+                        );
                         continue;
                     }
-                    match stop.defer {
+                    match node.defer {
                         true => turn.tasks.deferred.insert(id),
                         false => turn.tasks.running.insert(id),
                     };
@@ -424,16 +440,21 @@ impl<'a> Lockstep<'_, '_, 'a> {
         !turn.tasks.live && !turn.wrote && !vague
     }
 
-    /// What follows at once behind a spot by its ways of a kind.
-    fn pass(&self, turn: &Turn<'a>, spot: Spot, take: impl Fn(&Way) -> bool) -> Vec<Turn<'a>> {
-        let ways = self.paths.flow.ways(spot).iter().enumerate();
+    /// What follows at once behind a block by its ways of a kind.
+    fn pass(
+        &self,
+        turn: &Turn<'a>,
+        block: BlockId,
+        take: impl Fn(&Transition) -> bool,
+    ) -> Vec<Turn<'a>> {
+        let transitions = self.paths.cfg.transitions(block).iter().enumerate();
         let mut on = Vec::new();
-        for (number, way) in ways.filter(|(_, way)| take(way)) {
-            for (known, wrote) in self.taken(spot, (number, way), &turn.known) {
+        for (number, transition) in transitions.filter(|(_, transition)| take(transition)) {
+            for (known, wrote) in self.taken(block, (number, transition), &turn.known) {
                 let mut next = turn.clone();
                 next.known = known;
                 next.wrote |= wrote;
-                next.open.extend(arrows(Some(spot), way));
+                next.open.extend(predecessors(Some(block), transition));
                 on.push(next);
             }
         }
@@ -459,6 +480,12 @@ impl<'a> Lockstep<'_, '_, 'a> {
 }
 
 /// The arrows of a way.
-fn arrows<'a>(from: Option<Spot>, way: &'a Way) -> impl Iterator<Item = Step<'a>> {
-    way.goals.iter().map(move |goal| (from, way, goal))
+fn predecessors<'a>(
+    from: Option<BlockId>,
+    transition: &'a Transition,
+) -> impl Iterator<Item = Step<'a>> {
+    transition
+        .successors
+        .iter()
+        .map(move |successor| (from, transition, successor))
 }

@@ -9,21 +9,21 @@ use petgraph::visit::DfsPostOrder;
 use crate::base::SharedSet;
 use crate::ir::{FieldId, NodeId};
 
-use super::super::flow::sparse::Sparse;
-use super::super::flow::{Flow, Spot, Together, writes_of};
+use super::super::cfg::sparse::Sparse;
+use super::super::cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, writes_of};
 
 /// For each node the fields that other tasks may write in its super-step.
-pub fn beside(flow: &Flow, together: &Together) -> Vec<SharedSet<FieldId>> {
-    let writes = |id: NodeId| writes_of(flow, id).into_iter().map(|write| write.field);
-    if !together.complete() {
-        let all: SharedSet<FieldId> = flow.stops.ids().flat_map(writes).collect();
-        return vec![all; flow.stops.len()];
+pub fn beside(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel) -> Vec<SharedSet<FieldId>> {
+    let writes = |id: NodeId| writes_of(cfg, id).into_iter().map(|write| write.field);
+    if !mhp.complete() {
+        let all: SharedSet<FieldId> = cfg.nodes.ids().flat_map(writes).collect();
+        return vec![all; cfg.nodes.len()];
     }
     let mut blocks = Blocks {
-        nodes: flow.stops.ids().map(|id| writes(id).collect()).collect(),
+        nodes: cfg.nodes.ids().map(|id| writes(id).collect()).collect(),
         known: HashMap::new(),
     };
-    let partners = flow.stops.ids().map(|id| together.partners(id));
+    let partners = cfg.nodes.ids().map(|id| mhp.partners(id));
     partners
         .map(|partners| {
             let nodes = partners.into_iter().flat_map(Sparse::iter);
@@ -82,29 +82,31 @@ impl Blocks {
     }
 }
 
-/// The place of each spot in a reverse postorder from `start`: mostly behind all that lead to it.
-pub fn order(flow: &Flow) -> Vec<usize> {
+/// The place of each block in a reverse postorder from `start`: mostly behind all that lead to it.
+pub fn order(cfg: &ControlFlowGraph) -> Vec<usize> {
     let mut graph: DiGraph<(), ()> = DiGraph::new();
     let root = graph.add_node(());
-    let spots: Vec<NodeIndex> = flow.spots().map(|_| graph.add_node(())).collect();
-    let find = |spot: Spot| flow.number(spot).and_then(|n| spots.get(n).copied());
-    let begins = flow.start.iter().map(|way| (root, way));
-    let others = flow
-        .spots()
-        .zip(&spots)
-        .flat_map(|(spot, index)| flow.ways(spot).iter().map(move |way| (*index, way)));
-    let arrows: Vec<(NodeIndex, NodeIndex)> = begins
+    let blocks: Vec<NodeIndex> = cfg.blocks().map(|_| graph.add_node(())).collect();
+    let find = |block: BlockId| cfg.number(block).and_then(|n| blocks.get(n).copied());
+    let begins = cfg.start.iter().map(|transition| (root, transition));
+    let others = cfg.blocks().zip(&blocks).flat_map(|(block, index)| {
+        cfg.transitions(block)
+            .iter()
+            .map(move |transition| (*index, transition))
+    });
+    let predecessors: Vec<(NodeIndex, NodeIndex)> = begins
         .chain(others)
-        .flat_map(|(from, way)| {
-            way.goals
+        .flat_map(|(from, transition)| {
+            transition
+                .successors
                 .iter()
-                .filter_map(move |goal| Some((from, find(goal.to)?)))
+                .filter_map(move |successor| Some((from, find(successor.to)?)))
         })
         .collect();
-    for (from, to) in arrows {
+    for (from, to) in predecessors {
         graph.add_edge(from, to, ());
     }
-    let mut order = vec![usize::MAX; spots.len()];
+    let mut order = vec![usize::MAX; blocks.len()];
     let mut visit = DfsPostOrder::new(&graph, root);
     let mut place = graph.node_count();
     while let Some(index) = visit.next(&graph) {

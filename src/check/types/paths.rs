@@ -14,16 +14,16 @@ use crate::base::{IdVec, SharedSet, Span};
 use crate::ir::{FieldId, FieldMode, JoinId};
 use crate::resolve::program::{Graph, Route};
 
-use super::super::flow::avoid::loses;
-use super::super::flow::effect::Effects;
-use super::super::flow::exit::Exits;
-use super::super::flow::{Cause, Flow, Goal, Spot, Way};
+use super::super::cfg::effect::Effects;
+use super::super::cfg::exit::Exits;
+use super::super::cfg::leaves_unwritten::loses;
+use super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
 use super::explored::{Explored, State};
 use super::facts::has_first_value;
 use super::known::Known;
 use super::says::{Fact, Saying, Values, first_values};
 
-/// Most states of a spot that are told apart; of more, nothing is taken for known there.
+/// Most states of a block that are told apart; of more, nothing is taken for known there.
 const STATES: usize = 24;
 
 /// Most states that are followed for one question. Beyond, the answer is in doubt.
@@ -32,7 +32,7 @@ const MOST: usize = 40_000;
 /// Most states that are followed for all questions of a graph together.
 const BUDGET: usize = 150_000;
 
-/// To find what a question has to do with takes as long at so many spots as to follow one state.
+/// To find what a question has to do with takes as long at so many blocks as to follow one state.
 const CHEAPER: usize = 4;
 
 /// What counts as a write.
@@ -49,7 +49,7 @@ pub struct Paths<'p, 'a> {
     /// The graph.
     pub graph: &'a Graph,
     /// Its flow.
-    pub flow: &'a Flow,
+    pub cfg: &'a ControlFlowGraph,
     /// What its nodes surely write.
     pub effects: &'a Effects,
     /// What the conditions of its entry say.
@@ -62,12 +62,12 @@ pub struct Paths<'p, 'a> {
     pub beside: &'p [SharedSet<FieldId>],
     /// By node, fields that they surely write.
     pub at_once: Vec<SharedSet<FieldId>>,
-    /// The circle of each spot.
+    /// The circle of each block.
     pub circles: &'p [usize],
-    /// The place of each spot in the order of a run.
+    /// The place of each block in the order of a run.
     pub order: &'p [usize],
-    /// Spots where fields are read that are asked about.
-    pub readers: BTreeMap<FieldId, Vec<Spot>>,
+    /// Blocks where fields are read that are asked about.
+    pub readers: BTreeMap<FieldId, Vec<BlockId>>,
     /// Fields of which nothing is kept from step to step.
     pub passing: &'p SharedSet<FieldId>,
     /// What each `exit when` says where it holds; none where the graph has none.
@@ -98,13 +98,13 @@ type Asked<'a> = HashMap<(FieldId, Counts), Option<Rc<Explored<'a>>>>;
 /// A way that was found, and whether a run surely can take it: nothing that is known was left out on it.
 pub struct Told<T> {
     /// The way.
-    pub way: T,
+    pub transition: T,
     /// Whether it is sure.
     pub sure: bool,
 }
 
-/// The arrows of a way to a spot, each with what it leads to and where it comes from.
-pub type Trail = Vec<(Spot, Option<Spot>, Span)>;
+/// The arrows of a way to a block, each with what it leads to and where it comes from.
+pub type Trail = Vec<(BlockId, Option<BlockId>, Span)>;
 
 /// Which places are told apart.
 #[derive(Clone, Copy)]
@@ -118,10 +118,10 @@ enum Apart<'o> {
 }
 
 /// A way that is followed from a state, what is known behind it, and the places that are told apart.
-type Leading<'a, 'o> = (&'a Way, Option<usize>, Known, Apart<'o>);
+type Leading<'a, 'o> = (&'a Transition, Option<usize>, Known, Apart<'o>);
 
 /// An arrow of a way that a run can take: where it comes from, the way, and which of its goals.
-pub type Step<'a> = (Option<Spot>, &'a Way, &'a Goal);
+pub type Step<'a> = (Option<BlockId>, &'a Transition, &'a Successor);
 
 impl<'a> Paths<'_, 'a> {
     /// Notes of which fields each place is made.
@@ -159,16 +159,16 @@ impl<'a> Paths<'_, 'a> {
     pub fn lacks(
         &self,
         first: &Known,
-        (spot, field, read): (Spot, FieldId, Span),
+        (block, field, read): (BlockId, FieldId, Span),
         counts: Counts,
     ) -> Option<Told<Trail>> {
         let Some(explored) = self.explored(first, field, counts) else {
             return Some(Told {
-                way: Vec::new(),
+                transition: Vec::new(),
                 sure: false,
             });
         };
-        self.lacks_in(&explored, (spot, field, read))
+        self.lacks_in(&explored, (block, field, read))
     }
 
     /// The same in a later call of a graph that keeps its state. Only ways on which no two tasks run side by side are followed,
@@ -176,22 +176,22 @@ impl<'a> Paths<'_, 'a> {
     pub fn lacks_later(
         &self,
         first: &Known,
-        (spot, field, read): (Spot, FieldId, Span),
+        (block, field, read): (BlockId, FieldId, Span),
     ) -> Option<Told<Trail>> {
         let explored = self.explore(first, (field, Counts::May), (Apart::All, true))?;
-        self.lacks_in(&explored, (spot, field, read))
+        self.lacks_in(&explored, (block, field, read))
     }
 
     fn lacks_in(
         &self,
         explored: &Explored<'a>,
-        (spot, field, read): (Spot, FieldId, Span),
+        (block, field, read): (BlockId, FieldId, Span),
     ) -> Option<Told<Trail>> {
-        let number = self.flow.number(spot);
-        let here = number.and_then(|number| explored.by_spot.get(number));
+        let number = self.cfg.number(block);
+        let here = number.and_then(|number| explored.by_block.get(number));
         let here = here.into_iter().flatten().filter_map(|at| {
             let state = explored.states.get(*at)?;
-            let vague = self.reads_at(spot, (read, field), &state.known)?;
+            let vague = self.reads_at(block, (read, field), &state.known)?;
             Some((vague || state.vague, *at))
         });
         let (vague, found) = here.min()?;
@@ -200,22 +200,25 @@ impl<'a> Paths<'_, 'a> {
         let mut at = Some(found);
         while let Some(state) = at.and_then(|at| explored.states.get(at)) {
             let from = state.from.and_then(|from| explored.states.get(from));
-            trail.push((state.spot, from.map(|from| from.spot), state.arrow.span));
+            trail.push((state.block, from.map(|from| from.block), state.arrow.span));
             at = state.from;
         }
         trail.reverse();
-        Some(Told { way: trail, sure })
+        Some(Told {
+            transition: trail,
+            sure,
+        })
     }
 
     /// Whether a read in a node comes about, given what is known where the node begins: `None` where it doesn't, and else
     /// whether that is in doubt.
     pub(super) fn reads_at(
         &self,
-        spot: Spot,
+        block: BlockId,
         (read, field): (Span, FieldId),
         known: &Known,
     ) -> Option<bool> {
-        let Spot::Node(id) = spot else {
+        let BlockId::Node(id) = block else {
             return Some(known.is_vague());
         };
         let (Some(node), Some(said)) = (self.graph.nodes.get(id), self.nodes.get(id.0 as usize))
@@ -281,16 +284,16 @@ impl<'a> Paths<'_, 'a> {
     ) -> Option<Told<Vec<Step<'a>>>> {
         let Some(explored) = self.explored(first, field, counts) else {
             return Some(Told {
-                way: Vec::new(),
+                transition: Vec::new(),
                 sure: false,
             });
         };
-        let loses = |goal: &Goal, from: Option<Spot>| {
-            counts == Counts::Sure && loses(self.flow, goal.to, from)
+        let loses = |successor: &Successor, from: Option<BlockId>| {
+            counts == Counts::Sure && loses(self.cfg, successor.to, from)
         };
-        let way = explored.shortest(loses)?;
+        let transition = explored.shortest(loses)?;
         let sure = !explored.states.iter().any(|state| state.vague);
-        Some(Told { way, sure })
+        Some(Told { transition, sure })
     }
 
     /// What the state begins with.
@@ -329,8 +332,8 @@ impl<'a> Paths<'_, 'a> {
         let mut found = self.explore(first, asked, (Apart::AllOrNone, false));
         if found.is_none() {
             // What has nothing to do with the field is left out.
-            let spots = self.flow.stops.len() + self.flow.joins.len();
-            self.spent.set(self.spent.get() + spots / CHEAPER);
+            let blocks = self.cfg.nodes.len() + self.cfg.joins.len();
+            self.spent.set(self.spent.get() + blocks / CHEAPER);
             if self.spent.get() < BUDGET {
                 let only = self.relevant(field);
                 found = self.explore(first, asked, (Apart::These(&only), false));
@@ -341,7 +344,7 @@ impl<'a> Paths<'_, 'a> {
         found
     }
 
-    /// All states that a run may come to without having written the field. `apart` says which places are told apart. With
+    /// All states that a run may come to without having written the field. `exclusive` says which places are told apart. With
     /// `later`, runs that begin with what one has left are followed as well.
     fn explore(
         &self,
@@ -352,44 +355,53 @@ impl<'a> Paths<'_, 'a> {
         let mut explored = Explored {
             states: Vec::new(),
             start: Vec::new(),
-            by_spot: vec![Vec::new(); self.flow.stops.len() + self.flow.joins.len()],
+            by_block: vec![Vec::new(); self.cfg.nodes.len() + self.cfg.joins.len()],
         };
         let mut open = VecDeque::new();
-        for way in &self.flow.start {
-            if let Some(known) = self.along(way, first.clone(), &self.start, field) {
-                let on = (way, None, known, apart);
+        for transition in &self.cfg.start {
+            if let Some(known) = self.along(transition, first.clone(), &self.start, field) {
+                let on = (transition, None, known, apart);
                 let to = self.lead(&mut explored, &mut open, (on, false))?;
-                explored.start.push((way, to));
+                explored.start.push((transition, to));
             }
         }
         while let Some(at) = open.pop_front() {
             let state = explored.states.get(at)?;
-            let (spot, again, known) = (state.spot, state.again, state.known.clone());
+            let (block, again, known) = (state.block, state.again, state.known.clone());
             let alone = state.alone;
-            for (number, way) in self.flow.ways(spot).iter().enumerate() {
-                if way.cause == Cause::Visits && !again {
+            for (number, transition) in self.cfg.transitions(block).iter().enumerate() {
+                if transition.kind == EdgeKind::Visits && !again {
                     continue;
                 }
-                for known in self.leave((spot, alone), (number, way), &known, field, counts) {
-                    if let Some((exit, vague)) = self.exit(spot, way, &known) {
+                for known in self.leave((block, alone), (number, transition), &known, field, counts)
+                {
+                    if let Some((exit, vague)) = self.exit(block, transition, &known) {
                         let state = explored.states.get_mut(at)?;
-                        state.ways.push((exit, vec![None]));
+                        state.transitions.push((exit, vec![None]));
                         state.vague |= vague;
                     }
-                    let ends = |goal: &Goal| matches!(goal.to, Spot::End | Spot::Leave);
-                    if later && alone && way.goals.iter().all(ends) {
+                    let ends = |successor: &Successor| {
+                        matches!(successor.to, BlockId::End | BlockId::Leave)
+                    };
+                    if later && alone && transition.successors.iter().all(ends) {
                         let mut kept = known.clone();
                         kept.keep(|place| self.is_kept(place));
-                        for way in &self.flow.start {
-                            if let Some(known) = self.along(way, kept.clone(), &self.start, field) {
-                                let on = (way, Some(at), known, apart);
+                        for transition in &self.cfg.start {
+                            if let Some(known) =
+                                self.along(transition, kept.clone(), &self.start, field)
+                            {
+                                let on = (transition, Some(at), known, apart);
                                 self.lead(&mut explored, &mut open, (on, true))?;
                             }
                         }
                     }
-                    let on = (way, Some(at), known, apart);
+                    let on = (transition, Some(at), known, apart);
                     let to = self.lead(&mut explored, &mut open, (on, false))?;
-                    explored.states.get_mut(at)?.ways.push((way, to));
+                    explored
+                        .states
+                        .get_mut(at)?
+                        .transitions
+                        .push((transition, to));
                 }
             }
         }
@@ -401,24 +413,26 @@ impl<'a> Paths<'_, 'a> {
         &self,
         explored: &mut Explored<'a>,
         open: &mut VecDeque<usize>,
-        ((way, from, known, apart), anew): (Leading<'a, '_>, bool),
+        ((transition, from, known, apart), anew): (Leading<'a, '_>, bool),
     ) -> Option<Vec<Option<usize>>> {
-        let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
+        let circle = |block: BlockId| self.cfg.number(block).and_then(|n| self.circles.get(n));
         let before = from.and_then(|from| explored.states.get(from));
-        let begins = before.map(|state| state.spot).filter(|_| !anew);
-        let single = way.goals.len() == 1 && before.is_none_or(|state| state.alone);
+        let begins = before.map(|state| state.block).filter(|_| !anew);
+        let single = transition.successors.len() == 1 && before.is_none_or(|state| state.alone);
         let was_vague = before.is_some_and(|state| state.vague);
         let mut to = Vec::new();
-        for goal in &way.goals {
-            let Some(number) = self.flow.number(goal.to) else {
+        for successor in &transition.successors {
+            let Some(number) = self.cfg.number(successor.to) else {
                 to.push(None);
                 continue;
             };
-            let alone = single && !goal.many;
-            let again = begins.is_some_and(|from| circle(from) == circle(goal.to));
+            let alone = single && !successor.many;
+            let again = begins.is_some_and(|from| circle(from) == circle(successor.to));
             // Where nothing else runs a deferred node waits for nothing.
-            let waits = match goal.to {
-                Spot::Node(id) => !alone && self.flow.stops.get(id).is_some_and(|stop| stop.defer),
+            let waits = match successor.to {
+                BlockId::Node(id) => {
+                    !alone && self.cfg.nodes.get(id).is_some_and(|node| node.defer)
+                }
                 _ => true,
             };
             let mut known = known.clone();
@@ -428,7 +442,7 @@ impl<'a> Paths<'_, 'a> {
             if let Apart::These(only) = apart {
                 known.keep(|place| only.contains(place));
             }
-            let there = explored.by_spot.get_mut(number)?;
+            let there = explored.by_block.get_mut(number)?;
             let over = there.len() >= STATES;
             if over && matches!(apart, Apart::AllOrNone) {
                 return None;
@@ -456,16 +470,16 @@ impl<'a> Paths<'_, 'a> {
             there.push(at);
             open.push_back(at);
             to.push(Some(at));
-            let ways = Vec::new();
+            let transitions = Vec::new();
             explored.states.push(State {
-                spot: goal.to,
+                block: successor.to,
                 again,
                 alone,
                 vague,
                 known,
                 from,
-                arrow: goal,
-                ways,
+                arrow: successor,
+                transitions,
             });
         }
         Some(to)

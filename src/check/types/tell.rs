@@ -11,9 +11,9 @@ use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::Work;
 
-use super::super::flow::exit::{Exits, told};
-use super::super::flow::model::Stop;
-use super::super::flow::{Spot, Way};
+use super::super::cfg::exit::{Exits, told};
+use super::super::cfg::model::Block;
+use super::super::cfg::{BlockId, Transition};
 use super::cx::Cx;
 use super::facts::Facts;
 use super::jump::Behind;
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
         asked: &[(FieldId, Asked)],
         diags: &mut Diagnostics,
     ) -> Typed<'a> {
-        for id in self.flow.stops.ids() {
+        for id in self.cfg.nodes.ids() {
             if self.entries.get(id.0 as usize).is_some_and(Option::is_none) {
                 self.type_node(id, Facts::default(), None);
                 if let Some(Some(seen)) = self.seen.get_mut(id.0 as usize) {
@@ -128,31 +128,31 @@ impl<'a> Walk<'a> {
     /// Reports reads of fields without a value, where a run can come to them so. Gives back what came
     /// of the `out` fields asked for.
     fn report_lacking(&self, asked: &[(FieldId, Asked)], diags: &mut Diagnostics) -> Vec<Left<'a>> {
-        let nodes = self.flow.stops.ids().map(Spot::Node).zip(&self.seen);
-        let joins = self.flow.joins.ids().map(Spot::Join).zip(&self.joined);
-        let mut reads: Vec<(Spot, FieldId, Span, Counts)> = Vec::new();
-        for (spot, seen) in nodes.chain(joins) {
+        let nodes = self.cfg.nodes.ids().map(BlockId::Node).zip(&self.seen);
+        let joins = self.cfg.joins.ids().map(BlockId::Join).zip(&self.joined);
+        let mut reads: Vec<(BlockId, FieldId, Span, Counts)> = Vec::new();
+        for (block, seen) in nodes.chain(joins) {
             let Some(seen) = seen else { continue };
             let lacking = seen.lacking.iter().map(|read| (read, Counts::May));
             let unsure = seen.unsure.iter().map(|read| (read, Counts::Sure));
             let all = lacking.chain(unsure);
-            reads.extend(all.map(|((field, read), counts)| (spot, *field, *read, counts)));
+            reads.extend(all.map(|((field, read), counts)| (block, *field, *read, counts)));
         }
         if reads.is_empty() && asked.is_empty() {
             return Vec::new();
         }
-        let mut readers: BTreeMap<FieldId, Vec<Spot>> = BTreeMap::new();
-        for (spot, field, ..) in &reads {
-            readers.entry(*field).or_default().push(*spot);
+        let mut readers: BTreeMap<FieldId, Vec<BlockId>> = BTreeMap::new();
+        for (block, field, ..) in &reads {
+            readers.entry(*field).or_default().push(*block);
         }
         let paths = self.paths(readers);
         let first = paths.at_start(&self.program.types);
         let mut unclear = Unclear::default();
-        for (spot, field, read, counts) in reads {
+        for (block, field, read, counts) in reads {
             let Some(declared) = self.graph.fields.get(field) else {
                 continue;
             };
-            let answer = self.answer((&paths, &first), (spot, field, read), counts);
+            let answer = self.answer((&paths, &first), (block, field, read), counts);
             let of = (field, declared);
             let types = &self.program.types;
             match answer {
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
                 Answer::Unset(trail) => {
                     let found = self
                         .trails
-                        .report(self.flow, types, (spot, trail), of, read);
+                        .report(self.cfg, types, (block, trail), of, read);
                     diags.push(found);
                 }
                 Answer::Perhaps(Doubt::TooMuch) => unclear.add(field, read),
@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
         }
         unclear.report(self.graph, &self.program.types, diags);
         let left = asked.iter().map(|(field, asked)| {
-            let way = match asked {
+            let transition = match asked {
                 Asked::Never => paths.avoids(&first, *field, Counts::May),
                 Asked::Hoped => None,
                 Asked::Behind if self.passing.all.contains(field) => return Left::Written,
@@ -183,18 +183,18 @@ impl<'a> Walk<'a> {
                     };
                 }
             };
-            let (told, way) = match way {
-                Some(told) if told.sure => return Left::Never(told.way),
-                Some(told) => (false, told.way),
+            let (told, transition) = match transition {
+                Some(told) if told.sure => return Left::Never(told.transition),
+                Some(told) => (false, told.transition),
                 None => match paths.avoids(&first, *field, Counts::Sure) {
-                    Some(told) => (told.sure, told.way),
+                    Some(told) => (told.sure, told.transition),
                     None => return Left::Written,
                 },
             };
             match self.whole_run((&paths, &first), *field, Sought::End) {
                 Whole::Without(run) => Left::Never(run),
                 Whole::Never => Left::Written,
-                Whole::Unclear if told => Left::Perhaps(way),
+                Whole::Unclear if told => Left::Perhaps(transition),
                 Whole::Unclear => Left::TooMuch,
             }
         });
@@ -205,14 +205,14 @@ impl<'a> Walk<'a> {
     fn answer(
         &self,
         (paths, first): (&Paths<'_, 'a>, &Known),
-        (spot, field, read): (Spot, FieldId, Span),
+        (block, field, read): (BlockId, FieldId, Span),
         counts: Counts,
     ) -> Answer {
-        let of = (spot, field, read);
+        let of = (block, field, read);
         // An `ephemeral` field may have had a value that is gone.
         if self.passing.all.contains(&field) {
             if self.passing.fades(field) {
-                match self.whole_run((paths, first), field, Sought::Read(spot, read)) {
+                match self.whole_run((paths, first), field, Sought::Read(block, read)) {
                     Whole::Without(run) => return Answer::Unset(trail(&run)),
                     Whole::Never => return Answer::Never,
                     Whole::Unclear => {}
@@ -226,7 +226,7 @@ impl<'a> Walk<'a> {
         if paths.kept {
             // What an earlier call has left, and the field not among it.
             if let Some(told) = paths.lacks_later(first, of).filter(|told| told.sure) {
-                return Answer::Unset(told.way);
+                return Answer::Unset(told.transition);
             }
         }
         let may = match counts {
@@ -234,14 +234,14 @@ impl<'a> Walk<'a> {
             Counts::Sure => None,
         };
         let told = match may {
-            Some(told) if told.sure => return Answer::Unset(told.way),
+            Some(told) if told.sure => return Answer::Unset(told.transition),
             Some(told) => told,
             None => match paths.lacks(first, of, Counts::Sure) {
                 Some(told) => told,
                 None => return Answer::Never,
             },
         };
-        match self.whole_run((paths, first), field, Sought::Read(spot, read)) {
+        match self.whole_run((paths, first), field, Sought::Read(block, read)) {
             Whole::Without(run) => Answer::Unset(trail(&run)),
             Whole::Never => Answer::Never,
             Whole::Unclear if told.sure => Answer::Perhaps(self.doubt(field)),
@@ -272,26 +272,34 @@ impl<'a> Walk<'a> {
 
     /// Why it is not sure whether a field is written in time.
     fn doubt(&self, field: FieldId) -> Doubt {
-        let sent = self.flow.spots().flat_map(|spot| self.flow.ways(spot));
-        let sent = sent.chain(&self.flow.start).flat_map(|way| &way.goals);
-        let sent: BTreeSet<Spot> = sent.filter(|goal| goal.many).map(|goal| goal.to).collect();
-        let decided = |(id, stop): (NodeId, &Stop)| {
+        let sent = self
+            .cfg
+            .blocks()
+            .flat_map(|block| self.cfg.transitions(block));
+        let sent = sent
+            .chain(&self.cfg.start)
+            .flat_map(|transition| &transition.successors);
+        let sent: BTreeSet<BlockId> = sent
+            .filter(|successor| successor.many)
+            .map(|successor| successor.to)
+            .collect();
+        let decided = |(id, node): (NodeId, &Block)| {
             let work = self.graph.nodes.get(id).map(|node| &node.work);
             let asks = matches!(
                 work,
                 Some(Work::Agent { .. } | Work::Tools { .. } | Work::Subgraph { .. })
             );
-            let mut writes = stop.writes.iter();
-            (asks || sent.contains(&Spot::Node(id))) && writes.any(|write| write.field == field)
+            let mut writes = node.writes.iter();
+            (asks || sent.contains(&BlockId::Node(id))) && writes.any(|write| write.field == field)
         };
-        match self.flow.stops.entries().any(decided) {
+        match self.cfg.nodes.entries().any(decided) {
             true => Doubt::Decided,
             false => Doubt::Beside,
         }
     }
 
     /// All that is said on the ways of the graph: each node is read once more.
-    fn paths(&self, readers: BTreeMap<FieldId, Vec<Spot>>) -> Paths<'_, 'a> {
+    fn paths(&self, readers: BTreeMap<FieldId, Vec<BlockId>>) -> Paths<'_, 'a> {
         let mut conditions = Conditions::default();
         let mut cx = self.cx(Facts::at_start(self.graph));
         cx.saying = Some(Saying::default());
@@ -299,7 +307,7 @@ impl<'a> Walk<'a> {
             cx.route(route, &mut Behind::new());
         }
         let graph = self.graph;
-        let told = told(self.program, graph, self.flow);
+        let told = told(self.program, graph, self.cfg);
         let exits: Vec<Vec<super::says::Fact>> =
             told.iter().map(|when| cx.says(when, true)).collect();
         let goes_on = told.iter().map(|when| cx.says(when, false));
@@ -307,7 +315,7 @@ impl<'a> Walk<'a> {
         let start = said(cx, &mut conditions);
         let mut nodes = Vec::new();
         let mut noted = Noted::default();
-        for id in self.flow.stops.ids() {
+        for id in self.cfg.nodes.ids() {
             nodes.push(self.said_by(id, &mut conditions, &mut noted));
         }
         let joins = self.graph.joins.iter().map(|join| {
@@ -316,9 +324,9 @@ impl<'a> Walk<'a> {
             cx.jump(&join.to, &mut Behind::new());
             said(cx, &mut Conditions::default())
         });
-        let at_once = self.entries.iter().zip(self.flow.stops.iter());
-        let at_once = at_once.map(|(entry, stop)| match entry {
-            Some(entry) if !stop.branch => self
+        let at_once = self.entries.iter().zip(self.cfg.nodes.iter());
+        let at_once = at_once.map(|(entry, node)| match entry {
+            Some(entry) if !node.branch => self
                 .sure
                 .written_beside(&entry.company)
                 .into_iter()
@@ -327,7 +335,7 @@ impl<'a> Walk<'a> {
         });
         let mut paths = Paths {
             graph: self.graph,
-            flow: self.flow,
+            cfg: self.cfg,
             effects: self.effects,
             start,
             nodes,
@@ -339,7 +347,7 @@ impl<'a> Walk<'a> {
             readers,
             passing: &self.passing.all,
             exits,
-            ends: Exits::of(self.program, graph, self.flow),
+            ends: Exits::of(self.program, graph, self.cfg),
             goes_on,
             kept: self.is_kept(),
             fields: BTreeMap::new(),
@@ -405,10 +413,12 @@ impl<'a> Walk<'a> {
             });
         } else if !matches!(declared.work, Work::Branch) {
             let known = self.not_null(&out.edge, noted);
-            let edge = self.flow.ways(Spot::Node(id)).iter();
-            let edge = edge.filter(|way: &&Way| way.cause == super::super::flow::Cause::Edge);
-            for way in edge {
-                said.known.entry(way.span).or_default().join(&known);
+            let edge = self.cfg.transitions(BlockId::Node(id)).iter();
+            let edge = edge.filter(|transition: &&Transition| {
+                transition.kind == super::super::cfg::EdgeKind::Edge
+            });
+            for transition in edge {
+                said.known.entry(transition.span).or_default().join(&known);
             }
         }
         said

@@ -9,33 +9,39 @@ use crate::expr::TypeTable;
 use crate::ir::FieldId;
 use crate::resolve::program::Field;
 
-use super::super::flow::{Flow, Spot};
+use super::super::cfg::{BlockId, ControlFlowGraph};
 
 /// Most names of a way that a message writes out, and most arrows that it points at.
 const SHOWN: usize = 6;
 
-/// For each spot the arrows by which fields came to lack a value there, the first ones first.
+/// For each block the arrows by which fields came to lack a value there, the first ones first.
 #[derive(Default)]
 pub struct Trails {
-    into: HashMap<Spot, Vec<Arrow>>,
-    /// Where each spot that only one arrow leads to is come to from, as far back as there is no choice.
-    back: RefCell<HashMap<Spot, Spot>>,
+    into: HashMap<BlockId, Vec<Arrow>>,
+    /// Where each block that only one arrow leads to is come to from, as far back as there is no choice.
+    back: RefCell<HashMap<BlockId, BlockId>>,
 }
 
 /// An arrow behind which fields lack a value.
 struct Arrow {
-    from: Option<Spot>,
+    from: Option<BlockId>,
     span: Span,
     /// Fields that lack a value behind it or behind an arrow noted before it.
     lacking: SharedSet<FieldId>,
 }
 
 /// Where an arrow leads, where it comes from, and its place.
-type Step = (Spot, Option<Spot>, Span);
+type Step = (BlockId, Option<BlockId>, Span);
 
 impl Trails {
     /// Notes an arrow behind which fields lack a value. For each the first one counts, so that trails have no circles.
-    pub fn note(&mut self, to: Spot, lacking: &SharedSet<FieldId>, from: Option<Spot>, span: Span) {
+    pub fn note(
+        &mut self,
+        to: BlockId,
+        lacking: &SharedSet<FieldId>,
+        from: Option<BlockId>,
+        span: Span,
+    ) {
         if lacking.is_empty() {
             return;
         }
@@ -53,31 +59,33 @@ impl Trails {
         }
     }
 
-    /// The arrow by which a field first came to lack a value at a spot.
-    fn first(&self, spot: Spot, field: FieldId) -> Option<Step> {
-        let arrows = self.into.get(&spot)?;
-        let at = arrows.partition_point(|arrow| !arrow.lacking.contains(&field));
-        arrows.get(at).map(|arrow| (spot, arrow.from, arrow.span))
+    /// The arrow by which a field first came to lack a value at a block.
+    fn first(&self, block: BlockId, field: FieldId) -> Option<Step> {
+        let predecessors = self.into.get(&block)?;
+        let at = predecessors.partition_point(|arrow| !arrow.lacking.contains(&field));
+        predecessors
+            .get(at)
+            .map(|arrow| (block, arrow.from, arrow.span))
     }
 
-    /// Arrows from `start` to a spot. Of a long way only the last ones, and those before them that were chosen among others.
-    fn to(&self, flow: &Flow, spot: Spot, field: FieldId) -> Vec<Step> {
+    /// Arrows from `start` to a block. Of a long way only the last ones, and those before them that were chosen among others.
+    fn to(&self, cfg: &ControlFlowGraph, block: BlockId, field: FieldId) -> Vec<Step> {
         let mut trail = Vec::new();
         let (mut named, mut choices) = (0, 0);
-        let mut at = spot;
+        let mut at = block;
         // The first arrows have no circles; more than there are can't be passed.
-        for _ in 0..=2 * (flow.stops.len() + flow.joins.len()) {
+        for _ in 0..=2 * (cfg.nodes.len() + cfg.joins.len()) {
             let Some(step) = self.first(at, field) else {
                 break;
             };
             trail.push(step);
-            named += usize::from(!matches!(step.0, Spot::Join(_)));
-            choices += usize::from(chosen(flow, &step));
+            named += usize::from(!matches!(step.0, BlockId::Join(_)));
+            choices += usize::from(chosen(cfg, &step));
             let Some(from) = step.1.filter(|_| named <= SHOWN || choices < SHOWN) else {
                 break;
             };
             at = match named > SHOWN {
-                true => self.before(flow, from),
+                true => self.before(cfg, from),
                 false => from,
             };
         }
@@ -85,25 +93,25 @@ impl Trails {
         trail
     }
 
-    /// From where the nearest arrow comes to a spot that may be a choice: the spot itself, or one before it.
-    fn before(&self, flow: &Flow, spot: Spot) -> Spot {
+    /// From where the nearest arrow comes to a block that may be a choice: the block itself, or one before it.
+    fn before(&self, cfg: &ControlFlowGraph, block: BlockId) -> BlockId {
         let mut back = self.back.borrow_mut();
         let mut passed = Vec::new();
-        let mut at = spot;
-        for _ in 0..=flow.stops.len() + flow.joins.len() {
+        let mut at = block;
+        for _ in 0..=cfg.nodes.len() + cfg.joins.len() {
             if let Some(known) = back.get(&at) {
                 at = *known;
                 break;
             }
             let only = match self.into.get(&at).map(Vec::as_slice) {
-                Some([only]) if !chosen(flow, &(at, only.from, only.span)) => only.from,
+                Some([only]) if !chosen(cfg, &(at, only.from, only.span)) => only.from,
                 _ => None,
             };
             let Some(from) = only else { break };
             passed.push(at);
             at = from;
         }
-        back.extend(passed.into_iter().map(|spot| (spot, at)));
+        back.extend(passed.into_iter().map(|block| (block, at)));
         at
     }
 
@@ -111,48 +119,51 @@ impl Trails {
     /// that was found.
     pub fn report(
         &self,
-        flow: &Flow,
+        cfg: &ControlFlowGraph,
         types: &TypeTable,
-        (spot, trail): (Spot, Vec<Step>),
+        (block, trail): (BlockId, Vec<Step>),
         (field, declared): (FieldId, &Field),
         read: Span,
     ) -> Diagnostic {
         let name = &declared.name.node;
         let trail = match trail.is_empty() {
-            true => self.to(flow, spot, field),
+            true => self.to(cfg, block, field),
             false => trail,
         };
         let names = trail.iter().filter_map(|(to, _, _)| match to {
-            Spot::Join(_) => None,
-            to => Some(flow.name(*to)),
+            BlockId::Join(_) => None,
+            to => Some(cfg.name(*to)),
         });
         let names: Vec<&str> = names.collect();
         let hidden = names.len().saturating_sub(SHOWN);
-        let mut way = vec!["start"];
+        let mut transition = vec!["start"];
         if hidden > 0 {
-            way.push("...");
+            transition.push("...");
         }
-        way.extend(names.iter().skip(hidden));
+        transition.extend(names.iter().skip(hidden));
         let lacks = match declared.ephemeral {
             Some(_) => "is `ephemeral`, and has no value",
             None => "has no value yet",
         };
         let message = match names.is_empty() {
             true => format!("`state.{name}` {lacks} on some way to here"),
-            false => format!("`state.{name}` {lacks} on the way `{}`", way.join(" -> ")),
+            false => format!(
+                "`state.{name}` {lacks} on the way `{}`",
+                transition.join(" -> ")
+            ),
         };
         let mut found = Diagnostic::new(&codes::READ_BEFORE_WRITE, message, read)
             .about(declared.name.span)
             .here("read here")
             .label(declared.name.span, "declared without a first value");
-        let mut chosen: Vec<_> = trail.iter().filter(|step| chosen(flow, step)).collect();
+        let mut chosen: Vec<_> = trail.iter().filter(|step| chosen(cfg, step)).collect();
         if chosen.is_empty() {
             chosen.extend(trail.last());
         }
         for (to, _, span) in chosen.iter().rev().take(SHOWN) {
             let on = match to {
-                Spot::Join(_) => "on to the join without it".to_owned(),
-                to => format!("on to `{}` without it", flow.name(*to)),
+                BlockId::Join(_) => "on to the join without it".to_owned(),
+                to => format!("on to `{}` without it", cfg.name(*to)),
             };
             found = found.label(*span, on);
         }
@@ -164,7 +175,7 @@ impl Trails {
 }
 
 /// Whether another arrow could have been taken.
-fn chosen(flow: &Flow, (_, from, _): &Step) -> bool {
-    let ways = from.map_or(flow.start.len(), |spot| flow.ways(spot).len());
-    ways > 1
+fn chosen(cfg: &ControlFlowGraph, (_, from, _): &Step) -> bool {
+    let transitions = from.map_or(cfg.start.len(), |block| cfg.transitions(block).len());
+    transitions > 1
 }

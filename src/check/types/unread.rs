@@ -4,7 +4,7 @@ use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::resolve::program::{Node, Work};
 
-use super::super::flow::build::called_bodies;
+use super::super::cfg::build::called_bodies;
 use super::cx::Cx;
 use super::jump::texts;
 

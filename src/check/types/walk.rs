@@ -13,9 +13,11 @@ use crate::expr::scope::StateFields;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{Graph, Node, Program, Work};
 
-use super::super::flow::avoid::circles_of;
-use super::super::flow::effect::Effects;
-use super::super::flow::{Cause, Flow, Spot, Together, Way, Written};
+use super::super::cfg::effect::Effects;
+use super::super::cfg::leaves_unwritten::components_of;
+use super::super::cfg::{
+    BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Transition, Written,
+};
 use super::cases::Domains;
 use super::company::{Company, Sure};
 use super::constant::Decides;
@@ -43,8 +45,8 @@ pub struct Typed<'a> {
 pub fn graph<'a>(
     program: &'a Program,
     id: GraphId,
-    flow: &'a Flow,
-    together: &Together,
+    cfg: &'a ControlFlowGraph,
+    mhp: &MayHappenInParallel,
     (written, effects): (&'a Written, &'a Effects),
     (asked, at_times): (&[(FieldId, Asked)], &BTreeSet<JoinId>),
     diags: &mut Diagnostics,
@@ -53,7 +55,7 @@ pub fn graph<'a>(
         return Typed::default();
     };
     let known = (written, effects, at_times);
-    let mut walk = Walk::new(program, graph, flow, together, known);
+    let mut walk = Walk::new(program, graph, cfg, mhp, known);
     walk.start(diags);
     walk.settle();
     walk.finish(asked, diags)
@@ -71,13 +73,17 @@ pub(super) struct Entry {
     pub(super) again: Option<Box<Facts>>,
 }
 
-fn led_back(flow: &Flow, circles: &[usize]) -> BTreeSet<NodeId> {
-    let circle = |spot: Spot| flow.number(spot).and_then(|n| circles.get(n));
+fn led_back(cfg: &ControlFlowGraph, circles: &[usize]) -> BTreeSet<NodeId> {
+    let circle = |block: BlockId| cfg.number(block).and_then(|n| circles.get(n));
     let mut back = BTreeSet::new();
-    for spot in flow.spots() {
-        for goal in flow.ways(spot).iter().flat_map(|way| &way.goals) {
-            if let Spot::Node(id) = goal.to
-                && circle(spot) == circle(goal.to)
+    for block in cfg.blocks() {
+        for successor in cfg
+            .transitions(block)
+            .iter()
+            .flat_map(|transition| &transition.successors)
+        {
+            if let BlockId::Node(id) = successor.to
+                && circle(block) == circle(successor.to)
             {
                 back.insert(id);
             }
@@ -142,11 +148,11 @@ impl Seen {
 pub(super) struct Walk<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a Graph,
-    pub(super) flow: &'a Flow,
+    pub(super) cfg: &'a ControlFlowGraph,
     pub(super) written: &'a Written,
     pub(super) effects: &'a Effects,
     pub(super) sure: Sure<'a>,
-    /// The circle of each spot.
+    /// The circle of each block.
     pub(super) circles: Vec<usize>,
     /// Nodes that some arrow leads to from their own circle.
     pub(super) back: BTreeSet<NodeId>,
@@ -176,11 +182,11 @@ impl<'a> Walk<'a> {
     fn new(
         program: &'a Program,
         graph: &'a Graph,
-        flow: &'a Flow,
-        together: &Together,
+        cfg: &'a ControlFlowGraph,
+        mhp: &MayHappenInParallel,
         (written, effects, at_times): (&'a Written, &'a Effects, &BTreeSet<JoinId>),
     ) -> Self {
-        let circles = circles_of(flow);
+        let circles = components_of(cfg);
         let state = graph.fields.iter();
         let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
         let state: StateFields = state.collect();
@@ -190,11 +196,11 @@ impl<'a> Walk<'a> {
         Self {
             program,
             graph,
-            flow,
+            cfg,
             written,
             effects,
-            sure: Sure::new(flow, effects, at_times),
-            back: led_back(flow, &circles),
+            sure: Sure::new(cfg, effects, at_times),
+            back: led_back(cfg, &circles),
             circles,
             trails: Trails::default(),
             domains: Domains::default(),
@@ -204,17 +210,17 @@ impl<'a> Walk<'a> {
                 false => state.with_based(based),
             }),
             passing: Passing::of(graph),
-            beside: beside(flow, together),
-            told_apart: together.complete(),
-            entries: vec![None; flow.stops.len()],
-            brought: flow
+            beside: beside(cfg, mhp),
+            told_apart: mhp.complete(),
+            entries: vec![None; cfg.nodes.len()],
+            brought: cfg
                 .joins
                 .iter()
                 .map(|join| vec![None; join.members.len()])
                 .collect(),
-            seen: flow.stops.iter().map(|_| None).collect(),
-            joined: flow.joins.iter().map(|_| None).collect(),
-            order: order(flow),
+            seen: cfg.nodes.iter().map(|_| None).collect(),
+            joined: cfg.joins.iter().map(|_| None).collect(),
+            order: order(cfg),
             open: BTreeSet::new(),
             read: BTreeSet::new(),
         }
@@ -256,19 +262,19 @@ impl<'a> Walk<'a> {
             }
         }
         self.read.extend(&cx.read);
-        let flow = self.flow;
-        for way in &flow.start {
-            let facts = behind.get(&way.span).cloned().unwrap_or_default();
-            self.go(way, facts, None, &SharedSet::new(), &Company::new());
+        let cfg = self.cfg;
+        for transition in &cfg.start {
+            let facts = behind.get(&transition.span).cloned().unwrap_or_default();
+            self.go(transition, facts, None, &SharedSet::new(), &Company::new());
         }
     }
 
     fn settle(&mut self) {
         while let Some((_, number)) = self.open.pop_first() {
-            match self.flow.spot(number) {
-                Spot::Node(id) => self.visit(id),
-                Spot::Join(id) => self.lead_on(id),
-                Spot::End | Spot::Fail | Spot::Leave => {}
+            match self.cfg.block(number) {
+                BlockId::Node(id) => self.visit(id),
+                BlockId::Join(id) => self.lead_on(id),
+                BlockId::End | BlockId::Fail | BlockId::Leave => {}
             }
         }
     }
@@ -277,7 +283,7 @@ impl<'a> Walk<'a> {
         let Some(entry) = self.entries.get(id.0 as usize).cloned().flatten() else {
             return;
         };
-        let branch = self.flow.stops.get(id).is_some_and(|stop| stop.branch);
+        let branch = self.cfg.nodes.get(id).is_some_and(|node| node.branch);
         let mut facts = entry.facts.clone();
         if !branch {
             facts.fading = self.passing.ephemeral.clone();
@@ -287,44 +293,52 @@ impl<'a> Walk<'a> {
             true => entry.beside,
             false => self.beside.get(id.0 as usize).cloned().unwrap_or_default(),
         };
-        let flow = self.flow;
-        let ways = flow.ways(Spot::Node(id));
-        let routed = ways.iter().any(|way| way.cause == Cause::Goto);
+        let cfg = self.cfg;
+        let transitions = cfg.transitions(BlockId::Node(id));
+        let routed = transitions
+            .iter()
+            .any(|transition| transition.kind == EdgeKind::Goto);
         let at_once = match branch {
             true => Vec::new(),
             false => self.sure.written_beside(&entry.company),
         };
-        for (number, way) in ways.iter().enumerate() {
+        for (number, transition) in transitions.iter().enumerate() {
             // Of a node with a `goto` an edge too is refused: it leads nowhere.
-            if way.cause == Cause::Edge && routed {
+            if transition.kind == EdgeKind::Edge && routed {
                 continue;
             }
             // A cap is met when the node's own circle has led back to it.
-            if way.cause == Cause::Visits && entry.again.is_none() && self.comes_back(id) {
+            if transition.kind == EdgeKind::Visits && entry.again.is_none() && self.comes_back(id) {
                 continue;
             }
-            let behind = || out.behind.get(&way.span).cloned();
-            let facts = match way.cause {
-                Cause::Edge => Some(out.edge.clone()),
-                Cause::Tool => Some(out.tool.clone()),
-                Cause::Child => Some(out.child.clone()),
-                Cause::Goto
-                | Cause::Skip
-                | Cause::Error
-                | Cause::Visits
-                | Cause::Timeout
-                | Cause::Exit => behind(),
+            let behind = || out.behind.get(&transition.span).cloned();
+            let facts = match transition.kind {
+                EdgeKind::Edge => Some(out.edge.clone()),
+                EdgeKind::Tool => Some(out.tool.clone()),
+                EdgeKind::Child => Some(out.child.clone()),
+                EdgeKind::Goto
+                | EdgeKind::Skip
+                | EdgeKind::Error
+                | EdgeKind::Visits
+                | EdgeKind::Timeout
+                | EdgeKind::Exit => behind(),
             };
             let mut facts = facts.unwrap_or_default();
-            if way.cause != Cause::Visits {
+            if transition.kind != EdgeKind::Visits {
                 at_once.iter().for_each(|field| facts.has_value(*field));
             }
-            if way.cause == Cause::Tool {
-                let sure = self.effects.sure(flow, Spot::Node(id), number);
+            if transition.kind == EdgeKind::Tool {
+                let sure = self.effects.sure(cfg, BlockId::Node(id), number);
                 let written = self.effects.tracked.list(&sure);
                 written.for_each(|field| facts.has_value(field));
             }
-            self.go(way, facts, Some(Spot::Node(id)), &beside, &entry.company);
+            self.go(
+                transition,
+                facts,
+                Some(BlockId::Node(id)),
+                &beside,
+                &entry.company,
+            );
         }
     }
 
@@ -390,19 +404,25 @@ impl<'a> Walk<'a> {
         if let Some(seen) = self.joined.get_mut(id) {
             *seen = Seen::of(cx);
         }
-        let flow = self.flow;
-        for way in flow.ways(Spot::Join(id)) {
-            let facts = behind.get(&way.span).cloned().unwrap_or_default();
+        let cfg = self.cfg;
+        for transition in cfg.transitions(BlockId::Join(id)) {
+            let facts = behind.get(&transition.span).cloned().unwrap_or_default();
             let none = Company::new();
-            self.go(way, facts, Some(Spot::Join(id)), &SharedSet::new(), &none);
+            self.go(
+                transition,
+                facts,
+                Some(BlockId::Join(id)),
+                &SharedSet::new(),
+                &none,
+            );
         }
     }
 
     fn go(
         &mut self,
-        way: &Way,
+        transition: &Transition,
         mut facts: Facts,
-        from: Option<Spot>,
+        from: Option<BlockId>,
         beside: &SharedSet<FieldId>,
         company: &Company,
     ) {
@@ -411,19 +431,20 @@ impl<'a> Walk<'a> {
             false => facts.disturb_values(&self.passing, beside),
         }
         let node = match from {
-            Some(Spot::Node(id)) => Some(id),
+            Some(BlockId::Node(id)) => Some(id),
             _ => None,
         };
-        for goal in &way.goals {
-            match goal.to {
-                Spot::Node(id) => {
-                    let company = self.sure.beside(way, goal, node, company);
+        for successor in &transition.successors {
+            match successor.to {
+                BlockId::Node(id) => {
+                    let company = self.sure.beside(transition, successor, node, company);
                     self.enter(id, &facts, beside, company, from);
                 }
-                Spot::Join(id) => self.bring(id, node, &facts),
-                Spot::End | Spot::Fail | Spot::Leave => continue,
+                BlockId::Join(id) => self.bring(id, node, &facts),
+                BlockId::End | BlockId::Fail | BlockId::Leave => continue,
             }
-            self.trails.note(goal.to, &facts.lacking, from, goal.span);
+            self.trails
+                .note(successor.to, &facts.lacking, from, successor.span);
         }
     }
 
@@ -433,27 +454,31 @@ impl<'a> Walk<'a> {
         facts: &Facts,
         beside: &SharedSet<FieldId>,
         company: Company,
-        from: Option<Spot>,
+        from: Option<BlockId>,
     ) {
-        let Some(stop) = self.flow.stops.get(id) else {
+        let Some(node) = self.cfg.nodes.get(id) else {
             return;
         };
-        let mut facts = match stop.defer {
+        let mut facts = match node.defer {
             true => facts.later(),
             false => facts.clone(),
         };
-        if stop.defer {
+        if node.defer {
             let written = self.sure.written_at_last(&company);
             written.iter().for_each(|field| facts.has_value(*field));
         }
-        match (stop.branch, stop.defer) {
+        match (node.branch, node.defer) {
             (true, _) => {}
             (false, true) => facts.steps_go_by(self.graph, &self.passing),
             (false, false) => facts.step_ends(self.graph, &self.passing, beside),
         }
-        let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
-        let returns = from.is_some_and(|from| circle(from) == circle(Spot::Node(id)));
-        let capped = returns && stop.ways.iter().any(|way| way.cause == Cause::Visits);
+        let circle = |block: BlockId| self.cfg.number(block).and_then(|n| self.circles.get(n));
+        let returns = from.is_some_and(|from| circle(from) == circle(BlockId::Node(id)));
+        let capped = returns
+            && node
+                .transitions
+                .iter()
+                .any(|transition| transition.kind == EdgeKind::Visits);
         let Some(slot) = self.entries.get_mut(id.0 as usize) else {
             return;
         };
@@ -467,19 +492,15 @@ impl<'a> Walk<'a> {
                 });
                 true
             }
-            Some(entry) => entry.merge(&facts, beside, &company, (stop.branch, capped)),
+            Some(entry) => entry.merge(&facts, beside, &company, (node.branch, capped)),
         };
         if changed {
-            self.queue(Spot::Node(id));
+            self.queue(BlockId::Node(id));
         }
     }
 
     fn bring(&mut self, id: JoinId, from: Option<NodeId>, facts: &Facts) {
-        let members = self
-            .flow
-            .joins
-            .get(id)
-            .map_or(&[][..], |join| &join.members);
+        let members = self.cfg.joins.get(id).map_or(&[][..], |join| &join.members);
         let index = members.iter().position(|(member, _)| Some(*member) == from);
         let slot = index.and_then(|i| self.brought.get_mut(id)?.get_mut(i));
         let Some(slot) = slot else { return };
@@ -491,12 +512,12 @@ impl<'a> Walk<'a> {
             None => *slot = Some(facts),
         }
         if *slot != before {
-            self.queue(Spot::Join(id));
+            self.queue(BlockId::Join(id));
         }
     }
 
-    fn queue(&mut self, spot: Spot) {
-        if let Some(number) = self.flow.number(spot) {
+    fn queue(&mut self, block: BlockId) {
+        if let Some(number) = self.cfg.number(block) {
             let place = self.order.get(number).copied().unwrap_or(usize::MAX);
             self.open.insert((place, number));
         }

@@ -4,7 +4,7 @@ use crate::expr::Type;
 use crate::expr::ty::MESSAGE;
 use crate::resolve::program::{Ask, ModelCall, Node, Words, Work};
 
-use super::super::flow::build::called_bodies;
+use super::super::cfg::build::called_bodies;
 use super::args::Callee;
 use super::constant::Decides;
 use super::cx::Cx;

@@ -2,7 +2,7 @@
 
 use crate::ir::NodeId;
 
-use super::super::super::flow::{Cause, Spot};
+use super::super::super::cfg::{BlockId, EdgeKind};
 use super::walk::{Asked, At, Here, Hop, Walk};
 
 impl<'a> Walk<'a> {
@@ -13,7 +13,7 @@ impl<'a> Walk<'a> {
             for asked in [Asked::No, Asked::Open] {
                 let caller = At {
                     graph,
-                    spot: Spot::Node(node),
+                    block: BlockId::Node(node),
                     asked,
                 };
                 if self.came(caller).is_some() {
@@ -24,9 +24,9 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn on_from_call(&mut self, caller: At, node: NodeId, inner: At) {
-        let (Some(graph), Some(flow)) = (
+        let (Some(graph), Some(cfg)) = (
             self.program.graphs.get(caller.graph),
-            self.flows.get(caller.graph),
+            self.cfgs.get(caller.graph),
         ) else {
             return;
         };
@@ -41,30 +41,30 @@ impl<'a> Walk<'a> {
             node: declared,
         };
         let said = self.said(here, inner.asked);
-        for way in flow.ways(caller.spot) {
-            let fits = match way.cause {
-                Cause::Child => inner.spot == Spot::Leave,
-                Cause::Edge | Cause::Goto => inner.spot == Spot::End,
+        for transition in cfg.transitions(caller.block) {
+            let fits = match transition.kind {
+                EdgeKind::Child => inner.block == BlockId::Leave,
+                EdgeKind::Edge | EdgeKind::Goto => inner.block == BlockId::End,
                 _ => false,
             };
             if !fits {
                 continue;
             }
-            let on = self.arm(&said, declared, way, inner.asked);
+            let on = self.arm(&said, declared, transition, inner.asked);
             if let Some((asked, hop)) = on {
                 let hop = match hop {
                     Hop::On => Hop::Call,
                     hop => hop,
                 };
                 // The way back is told as one from the inner graph.
-                for goal in &way.goals {
+                for successor in &transition.successors {
                     let at = At {
                         graph: caller.graph,
-                        spot: goal.to,
+                        block: successor.to,
                         asked,
                     };
-                    match goal.to {
-                        Spot::Join(join) => self.arrive(at, join, caller, hop),
+                    match successor.to {
+                        BlockId::Join(join) => self.arrive(at, join, caller, hop),
                         _ => self.come(at, Some(from), hop),
                     }
                 }

@@ -3,21 +3,21 @@
 use crate::base::Span;
 use crate::resolve::program::{Node, Route, Skip, Stop, Work};
 
-use super::super::super::flow::{Cause, Way};
+use super::super::super::cfg::{EdgeKind, Transition};
 use super::answer::Says;
 use super::decision::keeps_answer;
 use super::walk::{Asked, At, Bypass, Here, Hop, Said, Walk};
 
 impl<'a> Walk<'a> {
     /// A `skip` without a target leads on by the node's own way, also where it holds for a no.
-    pub(super) fn past_refusing_skips(&mut self, at: At, here: Here<'a>, way: &Way) {
+    pub(super) fn past_refusing_skips(&mut self, at: At, here: Here<'a>, transition: &Transition) {
         for skip in here.node.skips.iter().filter(|skip| skip.to.is_none()) {
             let stop = here.node.stops.iter().any(|stop| !stop.after);
             let asked = if stop { Asked::Open } else { at.asked };
             if self.says((here, false), asked, &skip.when, true) == Says::No {
                 // What comes behind may still look at the answer.
                 let hop = Hop::Past(Bypass::Refused, skip.when.span);
-                self.take(at, way, Asked::Open, hop);
+                self.take(at, transition, Asked::Open, hop);
             }
         }
     }
@@ -26,11 +26,15 @@ impl<'a> Walk<'a> {
         &self,
         at: At,
         here: Here<'a>,
-        way: &Way,
+        transition: &Transition,
         interrupt: bool,
     ) -> Option<(Asked, Hop)> {
         let node = here.node;
-        let own = |skip: &&Skip| skip.to.as_ref().is_some_and(|to| to.span == way.span);
+        let own = |skip: &&Skip| {
+            skip.to
+                .as_ref()
+                .is_some_and(|to| to.span == transition.span)
+        };
         let skip = node.skips.iter().find(own)?;
         let says = self.says((here, false), at.asked, &skip.when, true);
         let (asked, hop) = decide(at.asked, says, skip.span)?;
@@ -73,11 +77,11 @@ impl<'a> Walk<'a> {
         &self,
         said: &Said,
         node: &Node,
-        way: &Way,
+        transition: &Transition,
         asked: Asked,
     ) -> Option<(Asked, Hop)> {
-        let (says, lost) = match way.cause {
-            Cause::Goto | Cause::Edge => said.get(&way.span).copied(),
+        let (says, lost) = match transition.kind {
+            EdgeKind::Goto | EdgeKind::Edge => said.get(&transition.span).copied(),
             _ => None,
         }
         .unwrap_or((Says::Nothing, None));
@@ -86,7 +90,7 @@ impl<'a> Walk<'a> {
             (_, Some(stop)) => stop.name.span,
             (Work::Interrupt { .. }, None) => node.name.span,
             _ => {
-                let (asked, hop) = decide(asked, says, way.span)?;
+                let (asked, hop) = decide(asked, says, transition.span)?;
                 return Some(match (hop, lost) {
                     (Hop::On, Some((bypass, span))) => (asked, Hop::Past(bypass, span)),
                     (hop, _) => (asked, hop),
@@ -95,7 +99,7 @@ impl<'a> Walk<'a> {
         };
         match says {
             Says::Yes | Says::Something | Says::Never => None,
-            Says::No => Some((Asked::No, Hop::Past(Bypass::Refused, way.span))),
+            Says::No => Some((Asked::No, Hop::Past(Bypass::Refused, transition.span))),
             Says::Nothing => {
                 let asked = match keeps_answer(self.program, node) {
                     true => Asked::Open,
@@ -103,10 +107,10 @@ impl<'a> Walk<'a> {
                 };
                 // An arm that asks for something else is what has to be mended.
                 let arms = node.goto.as_ref().map(|goto| &goto.node);
-                let place = match (way.cause, arms) {
-                    (Cause::Goto, Some(Route::Arms(arms, _))) if asked == Asked::No => {
+                let place = match (transition.kind, arms) {
+                    (EdgeKind::Goto, Some(Route::Arms(arms, _))) if asked == Asked::No => {
                         let mut own = arms.iter();
-                        let own = own.find(|arm| arm.jump.span == way.span);
+                        let own = own.find(|arm| arm.jump.span == transition.span);
                         let when = own.and_then(|arm| arm.when.as_ref());
                         when.map_or(place, |when| when.span)
                     }

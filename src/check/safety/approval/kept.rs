@@ -9,7 +9,7 @@ use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::{Graph, Program, Work};
 
-use super::super::super::flow::{Cause, Flow, Spot, Way, Write};
+use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition, Write};
 use super::super::roots;
 use super::decided::Place;
 
@@ -19,13 +19,13 @@ const MOST: usize = 100_000;
 /// Answers whether something may have been written before a node begins, looked up once each.
 pub struct Kept<'a> {
     program: &'a Program,
-    flows: &'a IdVec<GraphId, Flow>,
+    cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
     /// Graphs that may begin with what an earlier run has left.
     lasting: BTreeSet<GraphId>,
     known: RefCell<HashMap<(Place, NodeId), bool>>,
     /// Where fields may be what they begin with.
     firsts: RefCell<HashMap<(Place, Seen), bool>>,
-    /// What leads to each spot, by graph.
+    /// What leads to each block, by graph.
     before: RefCell<HashMap<GraphId, Before>>,
     steps: RefCell<usize>,
 }
@@ -33,12 +33,12 @@ pub struct Kept<'a> {
 /// Who reads a field: a node, behind what it writes itself or before, or the graph's end.
 type Seen = Option<(NodeId, bool)>;
 
-/// By the number of a spot, the spots that lead there.
-type Before = Vec<Vec<Spot>>;
+/// By the number of a block, the blocks that lead there.
+type Before = Vec<Vec<BlockId>>;
 
 impl<'a> Kept<'a> {
     /// Nothing is looked up yet.
-    pub fn new(program: &'a Program, flows: &'a IdVec<GraphId, Flow>) -> Self {
+    pub fn new(program: &'a Program, cfgs: &'a IdVec<GraphId, ControlFlowGraph>) -> Self {
         let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
         let persists = nodes.filter_map(|node| match &node.work {
             Work::Subgraph {
@@ -50,7 +50,7 @@ impl<'a> Kept<'a> {
         });
         Self {
             program,
-            flows,
+            cfgs,
             lasting: roots(program).into_iter().chain(persists).collect(),
             known: RefCell::default(),
             firsts: RefCell::default(),
@@ -60,22 +60,22 @@ impl<'a> Kept<'a> {
     }
 
     /// The flow of a field's graph, where runs leave the field to the next ones: it is kept, and no caller gives it.
-    fn flow_that_lasts(&self, (id, field): Place) -> Option<&Flow> {
+    fn flow_that_lasts(&self, (id, field): Place) -> Option<&ControlFlowGraph> {
         let declared = self.program.graphs.get(id)?.fields.get(field)?;
         let left = self.lasting.contains(&id) && !declared.mode.is_in();
-        self.flows.get(id).filter(|_| left)
+        self.cfgs.get(id).filter(|_| left)
     }
 
     /// Whether all that the field can hold in the node was left by an earlier run; `behind` counts what the node itself
     /// writes.
     pub fn is_of_earlier_run(&self, place: Place, node: NodeId, behind: bool) -> bool {
-        let Some(flow) = self.flow_that_lasts(place) else {
+        let Some(cfg) = self.flow_that_lasts(place) else {
             return false;
         };
         let (id, field) = place;
         let writes = |node: NodeId| {
-            let stop = flow.stops.get(node);
-            stop.is_some_and(|stop| stop.writes.iter().any(|write| write.field == field))
+            let node = cfg.nodes.get(node);
+            node.is_some_and(|node| node.writes.iter().any(|write| write.field == field))
         };
         if behind && writes(node) {
             return false;
@@ -83,7 +83,7 @@ impl<'a> Kept<'a> {
         if let Some(known) = self.known.borrow().get(&(place, node)) {
             return *known;
         }
-        let found = !self.may_be_written(id, flow, field, node);
+        let found = !self.may_be_written(id, cfg, field, node);
         self.known.borrow_mut().insert((place, node), found);
         found
     }
@@ -95,24 +95,30 @@ impl<'a> Kept<'a> {
         if let Some(known) = self.firsts.borrow().get(&key) {
             return *known;
         }
-        let (graph, flow) = (self.program.graphs.get(id), self.flows.get(id));
-        let (Some(graph), Some(flow)) = (graph, flow) else {
+        let (graph, cfg) = (self.program.graphs.get(id), self.cfgs.get(id));
+        let (Some(graph), Some(cfg)) = (graph, cfg) else {
             return true;
         };
-        let found = self.comes_unwritten(graph, flow, field, at);
+        let found = self.comes_unwritten(graph, cfg, field, at);
         self.firsts.borrow_mut().insert(key, found);
         found
     }
 
     /// Goes on from the start over all ways on which nothing is written.
-    fn comes_unwritten(&self, graph: &Graph, flow: &Flow, field: FieldId, at: Seen) -> bool {
+    fn comes_unwritten(
+        &self,
+        graph: &Graph,
+        cfg: &ControlFlowGraph,
+        field: FieldId,
+        at: Seen,
+    ) -> bool {
         let of_field = |write: &Write| write.field == field;
         // Where it is left out, it writes nothing.
         let writes = |node: NodeId| {
-            let is_set = flow
-                .stops
+            let is_set = cfg
+                .nodes
                 .get(node)
-                .is_some_and(|stop| stop.writes.iter().any(of_field));
+                .is_some_and(|node| node.writes.iter().any(of_field));
             let mut skips = graph
                 .nodes
                 .get(node)
@@ -120,38 +126,45 @@ impl<'a> Kept<'a> {
                 .flat_map(|node| &node.skips);
             is_set && skips.all(|skip| skip.to.is_some())
         };
-        let goal = match at {
+        let successor = match at {
             Some((node, true)) if writes(node) => return false,
-            Some((node, _)) => Some(Spot::Node(node)),
+            Some((node, _)) => Some(BlockId::Node(node)),
             None => None,
         };
-        let is_goal = |spot: Spot| match goal {
-            Some(goal) => spot == goal,
-            None => matches!(spot, Spot::End | Spot::Leave),
+        let is_goal = |block: BlockId| match successor {
+            Some(successor) => block == successor,
+            None => matches!(block, BlockId::End | BlockId::Leave),
         };
         let mut steps = self.steps.borrow_mut();
-        let mut seen: BTreeSet<Spot> = BTreeSet::new();
-        let mut open: Vec<(Option<Spot>, &Way)> =
-            flow.start.iter().map(|way| (None, way)).collect();
-        while let Some((from, way)) = open.pop() {
+        let mut seen: BTreeSet<BlockId> = BTreeSet::new();
+        let mut open: Vec<(Option<BlockId>, &Transition)> = cfg
+            .start
+            .iter()
+            .map(|transition| (None, transition))
+            .collect();
+        while let Some((from, transition)) = open.pop() {
             let own = matches!(
-                way.cause,
-                Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
+                transition.kind,
+                EdgeKind::Edge | EdgeKind::Goto | EdgeKind::Tool | EdgeKind::Child
             );
             let left = match from {
-                Some(Spot::Node(node)) if own => writes(node),
+                Some(BlockId::Node(node)) if own => writes(node),
                 _ => false,
             };
-            if left || way.writes.iter().any(of_field) {
+            if left || transition.writes.iter().any(of_field) {
                 continue;
             }
-            for goal in &way.goals {
+            for successor in &transition.successors {
                 *steps += 1;
-                if is_goal(goal.to) || *steps > MOST {
+                if is_goal(successor.to) || *steps > MOST {
                     return true;
                 }
-                if seen.insert(goal.to) {
-                    open.extend(flow.ways(goal.to).iter().map(|way| (Some(goal.to), way)));
+                if seen.insert(successor.to) {
+                    open.extend(
+                        cfg.transitions(successor.to)
+                            .iter()
+                            .map(|transition| (Some(successor.to), transition)),
+                    );
                 }
             }
         }
@@ -160,47 +173,58 @@ impl<'a> Kept<'a> {
 
     /// Whether all that the field can hold where its graph ends was left by an earlier run: nothing in it writes the field.
     pub fn is_never_written(&self, place: Place) -> bool {
-        let Some(flow) = self.flow_that_lasts(place) else {
+        let Some(cfg) = self.flow_that_lasts(place) else {
             return false;
         };
         let (_, field) = place;
-        let stops = flow.stops.iter().flat_map(|stop| &stop.writes);
-        let ways = flow.spots().flat_map(|spot| flow.ways(spot));
-        let ways = ways.chain(&flow.start).flat_map(|way| &way.writes);
-        !stops.chain(ways).any(|write| write.field == field)
+        let nodes = cfg.nodes.iter().flat_map(|node| &node.writes);
+        let transitions = cfg.blocks().flat_map(|block| cfg.transitions(block));
+        let transitions = transitions
+            .chain(&cfg.start)
+            .flat_map(|transition| &transition.writes);
+        !nodes.chain(transitions).any(|write| write.field == field)
     }
 
     /// Goes back over all ways that lead to the node.
-    fn may_be_written(&self, id: GraphId, flow: &Flow, field: FieldId, node: NodeId) -> bool {
+    fn may_be_written(
+        &self,
+        id: GraphId,
+        cfg: &ControlFlowGraph,
+        field: FieldId,
+        node: NodeId,
+    ) -> bool {
         let mut before = self.before.borrow_mut();
-        let before = before.entry(id).or_insert_with(|| leading(flow));
+        let before = before.entry(id).or_insert_with(|| leading(cfg));
         let of_field = |write: &Write| write.field == field;
-        let begins = flow.start.iter().flat_map(|way| &way.writes);
+        let begins = cfg.start.iter().flat_map(|transition| &transition.writes);
         if begins.into_iter().any(of_field) {
             return true;
         }
         let mut steps = self.steps.borrow_mut();
         let mut seen = vec![false; before.len()];
-        let mut open = vec![Spot::Node(node)];
-        while let Some(spot) = open.pop() {
-            let from = flow.number(spot).and_then(|number| before.get(number));
+        let mut open = vec![BlockId::Node(node)];
+        while let Some(block) = open.pop() {
+            let from = cfg.number(block).and_then(|number| before.get(number));
             for from in from.into_iter().flatten() {
-                let seen = flow.number(*from).and_then(|from| seen.get_mut(from));
+                let seen = cfg.number(*from).and_then(|from| seen.get_mut(from));
                 let Some(seen) = seen.filter(|seen| !**seen) else {
                     continue;
                 };
                 *seen = true;
-                *steps += 1 + flow.ways(*from).len();
+                *steps += 1 + cfg.transitions(*from).len();
                 if *steps > MOST {
                     return true;
                 }
                 let own = match from {
-                    Spot::Node(node) => flow.stops.get(*node).map(|stop| &stop.writes),
+                    BlockId::Node(node) => cfg.nodes.get(*node).map(|node| &node.writes),
                     _ => None,
                 };
                 let own = own.into_iter().flatten();
-                let ways = flow.ways(*from).iter().flat_map(|way| &way.writes);
-                if own.chain(ways).any(of_field) {
+                let transitions = cfg
+                    .transitions(*from)
+                    .iter()
+                    .flat_map(|transition| &transition.writes);
+                if own.chain(transitions).any(of_field) {
                     return true;
                 }
                 open.push(*from);
@@ -210,12 +234,16 @@ impl<'a> Kept<'a> {
     }
 }
 
-fn leading(flow: &Flow) -> Before {
-    let mut before: Before = vec![Vec::new(); flow.stops.len() + flow.joins.len()];
-    for spot in flow.spots() {
-        for goal in flow.ways(spot).iter().flat_map(|way| &way.goals) {
-            let to = flow.number(goal.to).and_then(|to| before.get_mut(to));
-            to.into_iter().for_each(|to| to.push(spot));
+fn leading(cfg: &ControlFlowGraph) -> Before {
+    let mut before: Before = vec![Vec::new(); cfg.nodes.len() + cfg.joins.len()];
+    for block in cfg.blocks() {
+        for successor in cfg
+            .transitions(block)
+            .iter()
+            .flat_map(|transition| &transition.successors)
+        {
+            let to = cfg.number(successor.to).and_then(|to| before.get_mut(to));
+            to.into_iter().for_each(|to| to.push(block));
         }
     }
     before

@@ -7,7 +7,7 @@ use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Program, Work};
 
-use super::super::super::flow::{Cause, Flow, Spot};
+use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind};
 use super::answer::Says;
 use super::destroys;
 use super::person::Persons;
@@ -28,7 +28,7 @@ pub struct Refused {
 }
 
 /// Finds them, in each graph for itself.
-pub fn refused(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<Refused> {
+pub fn refused(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>) -> Vec<Refused> {
     let persons = Persons::new(program);
     let mut found = Vec::new();
     let mut steps = 0;
@@ -37,19 +37,22 @@ pub fn refused(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<Refused> 
             .filter(|(_, node)| !destroys(program, graph, node).is_empty())
             .map(|(node, _)| node)
             .collect();
-        let Some(flow) = flows.get(id).filter(|flow| !flow.broken) else {
+        let Some(cfg) = cfgs.get(id).filter(|cfg| !cfg.broken) else {
             continue;
         };
         for (by, node) in graph.nodes.entries() {
             if destroying.is_empty() || !matches!(node.work, Work::Interrupt { .. }) {
                 continue;
             }
-            let mut said: BTreeMap<bool, Vec<(Span, Spot)>> = BTreeMap::new();
-            for way in flow.ways(Spot::Node(by)) {
-                let own = matches!(way.cause, Cause::Goto | Cause::Edge);
-                let says = persons.on_way(id, node, way.cause, way.span);
+            let mut said: BTreeMap<bool, Vec<(Span, BlockId)>> = BTreeMap::new();
+            for transition in cfg.transitions(BlockId::Node(by)) {
+                let own = matches!(transition.kind, EdgeKind::Goto | EdgeKind::Edge);
+                let says = persons.on_way(id, node, transition.kind, transition.span);
                 if own {
-                    let to = way.goals.iter().map(|goal| (way.span, goal.to));
+                    let to = transition
+                        .successors
+                        .iter()
+                        .map(|successor| (transition.span, successor.to));
                     said.entry(says == Says::No).or_default().extend(to);
                 }
             }
@@ -57,13 +60,13 @@ pub fn refused(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<Refused> 
                 continue;
             };
             let all = |node: NodeId| node != by;
-            let allowed = reach(flow, yes, &mut steps, &all);
+            let allowed = reach(cfg, yes, &mut steps, &all);
             // A yes that leads round to the question asks for more of the same.
             if allowed.contains_key(&by) {
                 continue;
             }
             let unasked = |node: NodeId| !is_asked(&persons, id, graph, node);
-            let denied = reach(flow, no, &mut steps, &unasked);
+            let denied = reach(cfg, no, &mut steps, &unasked);
             if steps > MOST {
                 return found;
             }
@@ -93,26 +96,29 @@ fn is_asked(persons: &Persons<'_>, id: GraphId, graph: &Graph, node: NodeId) -> 
 
 /// Nodes that these places lead to, each with the way that was begun with. Behind a node that is not `through` nothing is.
 fn reach(
-    flow: &Flow,
-    mut open: Vec<(Span, Spot)>,
+    cfg: &ControlFlowGraph,
+    mut open: Vec<(Span, BlockId)>,
     steps: &mut usize,
     through: &dyn Fn(NodeId) -> bool,
 ) -> BTreeMap<NodeId, Span> {
-    let mut seen: BTreeSet<Spot> = BTreeSet::new();
+    let mut seen: BTreeSet<BlockId> = BTreeSet::new();
     let mut nodes = BTreeMap::new();
-    while let Some((arm, spot)) = open.pop() {
+    while let Some((arm, block)) = open.pop() {
         *steps += 1;
-        if !seen.insert(spot) || *steps > MOST {
+        if !seen.insert(block) || *steps > MOST {
             continue;
         }
-        if let Spot::Node(node) = spot {
+        if let BlockId::Node(node) = block {
             nodes.insert(node, arm);
             if !through(node) {
                 continue;
             }
         }
-        let goals = flow.ways(spot).iter().flat_map(|way| &way.goals);
-        open.extend(goals.map(|goal| (arm, goal.to)));
+        let successors = cfg
+            .transitions(block)
+            .iter()
+            .flat_map(|transition| &transition.successors);
+        open.extend(successors.map(|successor| (arm, successor.to)));
     }
     nodes
 }

@@ -46,7 +46,7 @@ use crate::ir::{GraphId, ToolId};
 use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, Node, Program, Tool, Work};
 
-use super::super::flow::Flow;
+use super::super::cfg::ControlFlowGraph;
 use super::in_scope;
 use bypassed::Bypassed;
 use decided::Decided;
@@ -55,23 +55,27 @@ use sure::Sure;
 use walk::Walk;
 
 /// Reports destructive tools that run without an approval.
-pub fn approvals(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+pub fn approvals(
+    program: &Program,
+    cfgs: &IdVec<GraphId, ControlFlowGraph>,
+    diags: &mut Diagnostics,
+) {
     if !program.tools.iter().any(needs_approval) {
         return;
     }
     let decided = Decided::new(program);
-    let overwritten = Overwritten::new(program, flows, &decided);
+    let overwritten = Overwritten::new(program, cfgs, &decided);
     let said = (&decided, &overwritten);
-    let first = Walk::new(program, flows, said, Sure::default()).run();
-    let later = later::refused(program, flows);
+    let first = Walk::new(program, cfgs, said, Sure::default()).run();
+    let later = later::refused(program, cfgs);
     if !first.comes_to_one() && later.is_empty() {
         return;
     }
     // What is written where no run comes without an approval is said by a person too.
     let open = |graph: GraphId, by: Maker| first.visited(graph, by);
     let sure = decided.only_by_a_person(program, &open);
-    let walk = Walk::new(program, flows, said, sure).run();
-    report::report(program, &walk, Bypassed::new(program, flows), diags);
+    let walk = Walk::new(program, cfgs, said, sure).run();
+    report::report(program, &walk, Bypassed::new(program, cfgs), diags);
     report::later(program, &walk, later, diags);
 }
 

@@ -4,14 +4,13 @@ use crate::base::Span;
 use crate::ir::NodeId;
 use crate::resolve::program::Work;
 
-use super::super::super::flow::{Cause, Flow, Spot};
+use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind};
 use super::destroys;
 use super::walk::{Asked, At, Bypass, Found, Here, Hop, Walk};
 
 impl<'a> Walk<'a> {
     pub(super) fn node(&mut self, at: At, id: NodeId) {
-        let (Some(graph), Some(flow)) =
-            (self.program.graphs.get(at.graph), self.flows.get(at.graph))
+        let (Some(graph), Some(cfg)) = (self.program.graphs.get(at.graph), self.cfgs.get(at.graph))
         else {
             return;
         };
@@ -31,13 +30,13 @@ impl<'a> Walk<'a> {
             node,
         };
         let Ok((asked, turned)) = self.behind_guards(here, begun) else {
-            self.ways(at, here, flow, None);
+            self.transitions(at, here, cfg, None);
             return;
         };
         let own = turned.or(stop.map(|stop| (Bypass::Ignored, stop.name.span)));
         let uses = asked == Asked::Open && self.looks_at_answer(here);
         let runs_one = !destroys(self.program, graph, node).is_empty();
-        if runs_one && !uses && self.seen.insert((at.graph, at.spot)) {
+        if runs_one && !uses && self.seen.insert((at.graph, at.block)) {
             self.found.push(Found { at, own });
         }
         if let Work::Subgraph {
@@ -50,11 +49,11 @@ impl<'a> Walk<'a> {
             };
             self.enter(*child, asked, Some(at), hop);
             // What it may have come to before leads on here too.
-            for spot in [Spot::End, Spot::Leave] {
+            for block in [BlockId::End, BlockId::Leave] {
                 for asked in [Asked::No, Asked::Open] {
                     let inner = At {
                         graph: *child,
-                        spot,
+                        block,
                         asked,
                     };
                     if self.came(inner).is_some() {
@@ -63,15 +62,15 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        self.ways(at, here, flow, Some((asked, turned)));
+        self.transitions(at, here, cfg, Some((asked, turned)));
     }
 
     /// Follows the ways out of a node; `behind` is what is known behind its guards, `None` where they ask a person.
-    fn ways(
+    fn transitions(
         &mut self,
         at: At,
         here: Here<'a>,
-        flow: &'a Flow,
+        cfg: &'a ControlFlowGraph,
         behind: Option<(Asked, Option<(Bypass, Span)>)>,
     ) {
         let node = here.node;
@@ -80,40 +79,40 @@ impl<'a> Walk<'a> {
         let interrupt = matches!(node.work, Work::Interrupt { .. });
         let calls = matches!(node.work, Work::Subgraph { graph: Some(_), .. });
         let said = self.said(here, behind.unwrap_or(at.asked));
-        for way in flow.ways(at.spot) {
-            if !interrupt && !calls && matches!(way.cause, Cause::Edge | Cause::Goto) {
-                self.past_refusing_skips(at, here, way);
+        for transition in cfg.transitions(at.block) {
+            if !interrupt && !calls && matches!(transition.kind, EdgeKind::Edge | EdgeKind::Goto) {
+                self.past_refusing_skips(at, here, transition);
             }
             let past = |bypass| match interrupt {
-                true => Hop::Past(bypass, way.span),
+                true => Hop::Past(bypass, transition.span),
                 false => Hop::On,
             };
-            let on = match way.cause {
-                Cause::Visits => Some((at.asked, past(Bypass::Visits))),
-                Cause::Timeout => Some((at.asked, past(Bypass::TimedOut))),
-                Cause::Error => Some((at.asked, past(Bypass::Failed))),
-                Cause::Skip => self.skip(at, here, way, interrupt),
-                Cause::Edge | Cause::Goto if interrupt => {
+            let on = match transition.kind {
+                EdgeKind::Visits => Some((at.asked, past(Bypass::Visits))),
+                EdgeKind::Timeout => Some((at.asked, past(Bypass::TimedOut))),
+                EdgeKind::Error => Some((at.asked, past(Bypass::Failed))),
+                EdgeKind::Skip => self.skip(at, here, transition, interrupt),
+                EdgeKind::Edge | EdgeKind::Goto if interrupt => {
                     for skip in node.skips.iter().filter(|skip| skip.to.is_none()) {
                         let hop = Hop::Past(Bypass::Skipped, skip.span);
-                        self.take(at, way, at.asked, hop);
+                        self.take(at, transition, at.asked, hop);
                     }
-                    behind.and_then(|asked| self.arm(&said, node, way, asked))
+                    behind.and_then(|asked| self.arm(&said, node, transition, asked))
                 }
                 // A called graph leads on from its own end.
-                Cause::Edge | Cause::Goto | Cause::Child if calls => {
+                EdgeKind::Edge | EdgeKind::Goto | EdgeKind::Child if calls => {
                     for _ in node.skips.iter().filter(|skip| skip.to.is_none()) {
-                        if way.cause != Cause::Child {
-                            self.take(at, way, at.asked, Hop::On);
+                        if transition.kind != EdgeKind::Child {
+                            self.take(at, transition, at.asked, Hop::On);
                         }
                     }
                     None
                 }
-                _ => behind.and_then(|asked| self.arm(&said, node, way, asked)),
+                _ => behind.and_then(|asked| self.arm(&said, node, transition, asked)),
             };
             let own = matches!(
-                way.cause,
-                Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
+                transition.kind,
+                EdgeKind::Edge | EdgeKind::Goto | EdgeKind::Tool | EdgeKind::Child
             );
             if let Some((asked, hop)) = on {
                 let hop = match (hop, turned) {
@@ -121,7 +120,7 @@ impl<'a> Walk<'a> {
                     (Hop::On, Some((bypass, span))) if own => Hop::Past(bypass, span),
                     (hop, _) => hop,
                 };
-                self.take(at, way, asked, hop);
+                self.take(at, transition, asked, hop);
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::ir::{Channel, GraphId, NodeId};
 use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Program, Work};
 
-use super::super::super::flow::{Cause, Flow, Spot, Way};
+use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition};
 use super::super::reads::{self, mentions};
 use super::beside::Beside;
 use super::decided::{Decided, Place};
@@ -32,7 +32,11 @@ pub struct Overwritten {
 
 impl Overwritten {
     /// Follows all writes that are no person's from where they stand.
-    pub fn new(program: &Program, flows: &IdVec<GraphId, Flow>, decided: &Decided<'_>) -> Self {
+    pub fn new(
+        program: &Program,
+        cfgs: &IdVec<GraphId, ControlFlowGraph>,
+        decided: &Decided<'_>,
+    ) -> Self {
         let mut by_field: BTreeMap<Place, Vec<&Told<'_>>> = BTreeMap::new();
         let mut copies: BTreeMap<Place, Vec<&Told<'_>>> = BTreeMap::new();
         for write in &decided.writes {
@@ -51,7 +55,7 @@ impl Overwritten {
         let mut open: VecDeque<Place> = by_field.keys().copied().collect();
         while let Some(place) = open.pop_front() {
             let (id, _) = place;
-            let (Some(graph), Some(flow)) = (program.graphs.get(id), flows.get(id)) else {
+            let (Some(graph), Some(cfg)) = (program.graphs.get(id), cfgs.get(id)) else {
                 continue;
             };
             let writes = by_field.get(&place).map_or(&[][..], Vec::as_slice);
@@ -60,12 +64,12 @@ impl Overwritten {
             }
             let tasks = followed
                 .entry(id)
-                .or_insert_with(|| (0, Beside::new(graph, flow)));
+                .or_insert_with(|| (0, Beside::new(graph, cfg)));
             tasks.0 += 1;
             if tasks.0 > MOST {
                 continue;
             }
-            found.follow(program, (flow, &tasks.1), place, (writes, &harmful));
+            found.follow(program, (cfg, &tasks.1), place, (writes, &harmful));
             // What is made there of what the field holds is no person's either.
             for write in copies.get(&place).into_iter().flatten() {
                 let node = write.by.node();
@@ -95,7 +99,7 @@ impl Overwritten {
     fn follow(
         &mut self,
         program: &Program,
-        (flow, tasks): (&Flow, &Beside<'_>),
+        (cfg, tasks): (&ControlFlowGraph, &Beside<'_>),
         place: Place,
         (writes, harmful): (&[&Told<'_>], &HashSet<Span>),
     ) {
@@ -103,7 +107,7 @@ impl Overwritten {
         let Some(graph) = program.graphs.get(id) else {
             return;
         };
-        let mut open: Vec<(Spot, Span)> = Vec::new();
+        let mut open: Vec<(BlockId, Span)> = Vec::new();
         let mut written: HashMap<NodeId, Span> = HashMap::new();
         for write in writes {
             let node = write
@@ -132,12 +136,12 @@ impl Overwritten {
         }
         let wrong = |span: &Span| harmful.contains(span);
         // What a way leads on: what it writes itself, or what was there behind the node.
-        let on = |way: &Way, before: Option<Span>, behind: Option<Span>| {
-            let with_it = way.writes.iter().rfind(|write| write.field == field);
+        let on = |transition: &Transition, before: Option<Span>, behind: Option<Span>| {
+            let with_it = transition.writes.iter().rfind(|write| write.field == field);
             match with_it {
                 Some(write) => Some(write.span).filter(wrong),
-                None => match way.cause {
-                    Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child => behind,
+                None => match transition.kind {
+                    EdgeKind::Edge | EdgeKind::Goto | EdgeKind::Tool | EdgeKind::Child => behind,
                     _ => before,
                 },
             }
@@ -154,52 +158,57 @@ impl Overwritten {
             after.extend(behind.map(|span| (*node, span)));
         }
         // Each way that writes it itself, or that leads on from a node that did.
-        let begin = flow.start.iter().map(|way| (None, way));
-        let others = flow.spots().flat_map(|spot| {
-            let node = match spot {
-                Spot::Node(node) => Some(node),
+        let begin = cfg.start.iter().map(|transition| (None, transition));
+        let others = cfg.blocks().flat_map(|block| {
+            let node = match block {
+                BlockId::Node(node) => Some(node),
                 _ => None,
             };
-            flow.ways(spot).iter().map(move |way| (node, way))
+            cfg.transitions(block)
+                .iter()
+                .map(move |transition| (node, transition))
         });
-        for (node, way) in begin.chain(others) {
+        for (node, transition) in begin.chain(others) {
             let behind = node.and_then(|node| behind_of(node, None));
-            let span = on(way, None, behind);
-            let goals = way.goals.iter();
-            open.extend(goals.filter_map(|goal| Some((goal.to, span?))));
+            let span = on(transition, None, behind);
+            let successors = transition.successors.iter();
+            open.extend(successors.filter_map(|successor| Some((successor.to, span?))));
         }
-        let mut seen: BTreeSet<Spot> = BTreeSet::new();
+        let mut seen: BTreeSet<BlockId> = BTreeSet::new();
         for write in writes.iter().filter(|write| wrong(&write.span)) {
-            for spot in tasks.of(write.by, &mut seen) {
+            for block in tasks.of(write.by, &mut seen) {
                 // A deferred task that waits begins after it.
-                let waits = matches!(spot, Spot::Node(node) if flow.stops.get(node).is_some_and(|stop| stop.defer));
-                open.extend(waits.then_some((spot, write.span)));
-                let goals = flow.ways(spot).iter().flat_map(|way| &way.goals);
-                open.extend(goals.map(|goal| (goal.to, write.span)));
+                let waits = matches!(block, BlockId::Node(node) if cfg.nodes.get(node).is_some_and(|node| node.defer));
+                open.extend(waits.then_some((block, write.span)));
+                let successors = cfg
+                    .transitions(block)
+                    .iter()
+                    .flat_map(|transition| &transition.successors);
+                open.extend(successors.map(|successor| (successor.to, write.span)));
             }
         }
-        while let Some((spot, span)) = open.pop() {
-            let (held, left) = match spot {
-                Spot::Node(node) if !before.contains_key(&node) => {
+        while let Some((block, span)) = open.pop() {
+            let (held, left) = match block {
+                BlockId::Node(node) if !before.contains_key(&node) => {
                     before.insert(node, span);
                     let behind = behind_of(node, Some(span));
                     after.extend(behind.map(|span| (node, span)));
                     (Some(span), behind)
                 }
-                Spot::Join(_) => match flow.number(spot) {
+                BlockId::Join(_) => match cfg.number(block) {
                     Some(number) if joins.insert(number) => (Some(span), Some(span)),
                     _ => continue,
                 },
-                Spot::End | Spot::Leave => {
+                BlockId::End | BlockId::Leave => {
                     self.ends.entry(place).or_insert(span);
                     continue;
                 }
                 _ => continue,
             };
-            for way in flow.ways(spot) {
-                let span = on(way, held, left);
-                let goals = way.goals.iter();
-                open.extend(goals.filter_map(|goal| Some((goal.to, span?))));
+            for transition in cfg.transitions(block) {
+                let span = on(transition, held, left);
+                let successors = transition.successors.iter();
+                open.extend(successors.filter_map(|successor| Some((successor.to, span?))));
             }
         }
         self.before.insert(place, before);

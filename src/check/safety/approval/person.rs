@@ -6,7 +6,7 @@ use crate::base::Span;
 use crate::ir::GraphId;
 use crate::resolve::program::{Jump, Node, Program, Route, Work};
 
-use super::super::super::flow::Cause;
+use super::super::super::cfg::EdgeKind;
 use super::answer::{Says, joined};
 use super::decided::Decided;
 use super::decision::{keeps_answer, reads_decision};
@@ -29,15 +29,15 @@ impl<'a> Persons<'a> {
     }
 
     /// What is said where a node takes a way: by the arm's condition, or by the `skip`.
-    pub fn on_way(&self, id: GraphId, node: &'a Node, cause: Cause, way: Span) -> Says {
-        match cause {
-            Cause::Goto => self.by_goto(id, node, way),
-            Cause::Edge => match &*node.edges {
+    pub fn on_way(&self, id: GraphId, node: &'a Node, kind: EdgeKind, transition: Span) -> Says {
+        match kind {
+            EdgeKind::Goto => self.by_goto(id, node, transition),
+            EdgeKind::Edge => match &*node.edges {
                 [edge] => self.sent(id, node, edge),
                 _ => Says::Nothing,
             },
-            Cause::Skip => {
-                let own = |to: Span| to == way;
+            EdgeKind::Skip => {
+                let own = |to: Span| to == transition;
                 let mut skips = node.skips.iter();
                 let skip = skips.find(|s| s.to.as_ref().is_some_and(|to| own(to.span)));
                 skip.map_or(Says::Nothing, |skip| self.says(id, node, &skip.when, true))
@@ -73,7 +73,7 @@ impl<'a> Persons<'a> {
 
     /// Whether an interrupt in front of the node is one whose answer allows what the node does, or its way on.
     pub fn agreed_before(&self, id: GraphId, node: &'a Node) -> bool {
-        if node.stops.iter().all(|stop| stop.after) {
+        if node.stops.iter().all(|node| node.after) {
             return false;
         }
         match self.behind_guards(id, node) {
@@ -98,10 +98,10 @@ impl<'a> Persons<'a> {
         keeps_answer(self.program, node) || all.any(|expr| reads_decision(self.program, node, expr))
     }
 
-    fn by_goto(&self, id: GraphId, node: &'a Node, way: Span) -> Says {
+    fn by_goto(&self, id: GraphId, node: &'a Node, transition: Span) -> Says {
         match node.goto.as_ref().map(|goto| &goto.node) {
             Some(Route::Arms(arms, _)) => {
-                let Some(at) = arms.iter().position(|arm| arm.jump.span == way) else {
+                let Some(at) = arms.iter().position(|arm| arm.jump.span == transition) else {
                     return Says::Nothing;
                 };
                 let (before, from) = arms.split_at(at);

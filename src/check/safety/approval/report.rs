@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::ToolId;
 use crate::resolve::program::{Node, Program};
 
-use super::super::super::flow::Spot;
+use super::super::super::cfg::BlockId;
 use super::bypassed::Bypassed;
 use super::decision::asked_for;
 use super::destroys;
@@ -21,14 +21,14 @@ const FOLLOWED: usize = 1000;
 /// Reports each tool of each node that was come to, in the order declared.
 pub fn report(program: &Program, walk: &Walk, mut bypassed: Bypassed, diags: &mut Diagnostics) {
     let mut all: Vec<&Found> = walk.found.iter().collect();
-    all.sort_by_key(|found| (found.at.graph, found.at.spot));
+    all.sort_by_key(|found| (found.at.graph, found.at.block));
     for found in all {
         let Some(node) = node(program, found.at) else {
             continue;
         };
         let path = path(program, walk, found);
-        let before = match found.at.spot {
-            Spot::Node(id) if path.past.is_empty() => bypassed.before(found.at.graph, id),
+        let before = match found.at.block {
+            BlockId::Node(id) if path.past.is_empty() => bypassed.before(found.at.graph, id),
             _ => None,
         };
         let Some(graph) = program.graphs.get(found.at.graph) else {
@@ -51,7 +51,7 @@ pub fn report(program: &Program, walk: &Walk, mut bypassed: Bypassed, diags: &mu
 pub fn later(program: &Program, walk: &Walk, all: Vec<Refused>, diags: &mut Diagnostics) {
     for one in all {
         let known = (walk.found.iter())
-            .any(|found| found.at.graph == one.graph && found.at.spot == Spot::Node(one.node));
+            .any(|found| found.at.graph == one.graph && found.at.block == BlockId::Node(one.node));
         let graph = program.graphs.get(one.graph).filter(|_| !known);
         let nodes = graph.and_then(|graph| {
             let (by, node) = (graph.nodes.get(one.by)?, graph.nodes.get(one.node)?);
@@ -67,7 +67,7 @@ pub fn later(program: &Program, walk: &Walk, all: Vec<Refused>, diags: &mut Diag
         };
         let at = At {
             graph: one.graph,
-            spot: Spot::Node(one.node),
+            block: BlockId::Node(one.node),
             asked: Asked::No,
         };
         for used in destroys(program, graph, node) {
@@ -77,7 +77,9 @@ pub fn later(program: &Program, walk: &Walk, all: Vec<Refused>, diags: &mut Diag
 }
 
 fn node(program: &Program, at: At) -> Option<&Node> {
-    let Spot::Node(id) = at.spot else { return None };
+    let BlockId::Node(id) = at.block else {
+        return None;
+    };
     program.graphs.get(at.graph)?.nodes.get(id)
 }
 

@@ -8,7 +8,7 @@ use crate::ir::GraphId;
 use crate::resolve::jumps::Maker;
 use crate::resolve::program::Program;
 
-use super::super::super::flow::build::called_bodies;
+use super::super::super::cfg::build::called_bodies;
 use super::super::reads::Mention;
 use super::answer::{Says, constant, said_by, word};
 use super::decided::{Decided, Place};

@@ -9,7 +9,7 @@ use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, Node, Program};
 
 use super::super::super::calls::callers;
-use super::super::super::flow::{Flow, Spot, Way};
+use super::super::super::cfg::{BlockId, ControlFlowGraph, Transition};
 use super::super::roots;
 use super::answer::Says;
 use super::decided::Decided;
@@ -82,7 +82,7 @@ pub struct At {
     /// The graph.
     pub graph: GraphId,
     /// The node, join or exit in it.
-    pub spot: Spot,
+    pub block: BlockId,
     /// What has been asked before.
     pub asked: Asked,
 }
@@ -91,7 +91,7 @@ pub struct At {
 pub struct Walk<'a> {
     /// The program.
     pub program: &'a Program,
-    pub(super) flows: &'a IdVec<GraphId, Flow>,
+    pub(super) cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
     pub(super) decided: &'a Decided<'a>,
     /// Where they are no person's any more.
     pub overwritten: &'a Overwritten,
@@ -111,7 +111,7 @@ pub struct Walk<'a> {
     /// How many members each join waits for, where it was asked.
     waits: HashMap<(GraphId, JoinId), usize>,
     open: VecDeque<At>,
-    pub(super) seen: BTreeSet<(GraphId, Spot)>,
+    pub(super) seen: BTreeSet<(GraphId, BlockId)>,
     /// Nodes come to that run a destructive tool, with the first way to each.
     pub found: Vec<Found>,
 }
@@ -129,23 +129,23 @@ impl<'a> Walk<'a> {
     /// A walk that has not begun.
     pub fn new(
         program: &'a Program,
-        flows: &'a IdVec<GraphId, Flow>,
+        cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
         (decided, overwritten): (&'a Decided<'a>, &'a Overwritten),
         sure: Sure,
     ) -> Self {
         let mut count = 0;
         let mut first = Vec::new();
-        for flow in flows {
+        for cfg in cfgs {
             first.push(count);
             // Its nodes, its joins, its end, its ways upward.
-            count += 2 * (flow.stops.len() + flow.joins.len() + 2);
+            count += 2 * (cfg.nodes.len() + cfg.joins.len() + 2);
         }
         Self {
             program,
-            flows,
+            cfgs,
             decided,
             overwritten,
-            kept: Kept::new(program, flows),
+            kept: Kept::new(program, cfgs),
             sure,
             first,
             callers: callers(program),
@@ -165,16 +165,16 @@ impl<'a> Walk<'a> {
             self.enter(graph, Asked::No, None, Hop::Start);
         }
         while let Some(at) = self.open.pop_front() {
-            match at.spot {
-                Spot::Node(id) => self.node(at, id),
-                Spot::Join(_) => {
-                    let flow = self.flows.get(at.graph);
-                    for way in flow.into_iter().flat_map(|flow| flow.ways(at.spot)) {
-                        self.take(at, way, at.asked, Hop::On);
+            match at.block {
+                BlockId::Node(id) => self.node(at, id),
+                BlockId::Join(_) => {
+                    let cfg = self.cfgs.get(at.graph);
+                    for transition in cfg.into_iter().flat_map(|cfg| cfg.transitions(at.block)) {
+                        self.take(at, transition, at.asked, Hop::On);
                     }
                 }
-                Spot::End | Spot::Leave => self.back(at),
-                Spot::Fail => {}
+                BlockId::End | BlockId::Leave => self.back(at),
+                BlockId::Fail => {}
             }
         }
         self
@@ -187,23 +187,29 @@ impl<'a> Walk<'a> {
 
     /// Whether a run may come to where the jump is made without an approval.
     pub fn visited(&self, graph: GraphId, by: Maker) -> bool {
-        let came = |spot: Spot| {
-            let at = |asked| At { graph, spot, asked };
+        let came = |block: BlockId| {
+            let at = |asked| At {
+                graph,
+                block,
+                asked,
+            };
             let mut all = [Asked::No, Asked::Open].into_iter();
             all.any(|asked| self.came(at(asked)).is_some())
         };
         match by {
-            Maker::Node(node, _) => came(Spot::Node(node)),
-            Maker::Join(join) => came(Spot::Join(join)),
+            Maker::Node(node, _) => came(BlockId::Node(node)),
+            Maker::Join(join) => came(BlockId::Join(join)),
             Maker::Handler => {
                 let served = self.program.graphs.get(graph);
                 let mut served = served.into_iter().flat_map(|graph| graph.served());
-                served.any(|node| came(Spot::Node(node)))
+                served.any(|node| came(BlockId::Node(node)))
             }
             Maker::Start => {
-                let flow = self.flows.get(graph);
-                let ways = flow.into_iter().flat_map(|flow| &flow.start);
-                ways.flat_map(|way| &way.goals).any(|goal| came(goal.to))
+                let cfg = self.cfgs.get(graph);
+                let transitions = cfg.into_iter().flat_map(|cfg| &cfg.start);
+                transitions
+                    .flat_map(|transition| &transition.successors)
+                    .any(|successor| came(successor.to))
             }
         }
     }
@@ -214,29 +220,29 @@ impl<'a> Walk<'a> {
     }
 
     fn number(&self, at: At) -> Option<usize> {
-        let flow = self.flows.get(at.graph)?;
-        let count = flow.stops.len() + flow.joins.len();
-        let spot = match at.spot {
-            Spot::End => count,
-            Spot::Leave => count + 1,
-            Spot::Fail => return None,
-            spot => flow.number(spot)?,
+        let cfg = self.cfgs.get(at.graph)?;
+        let count = cfg.nodes.len() + cfg.joins.len();
+        let block = match at.block {
+            BlockId::End => count,
+            BlockId::Leave => count + 1,
+            BlockId::Fail => return None,
+            block => cfg.number(block)?,
         };
         let asked = usize::from(at.asked == Asked::Open);
-        Some(self.first.get(at.graph.0 as usize)? + 2 * spot + asked)
+        Some(self.first.get(at.graph.0 as usize)? + 2 * block + asked)
     }
 
     pub(super) fn enter(&mut self, graph: GraphId, asked: Asked, from: Option<At>, hop: Hop) {
-        let flow = self.flows.get(graph);
+        let cfg = self.cfgs.get(graph);
         // Where an edge or a node is lost, what looks like a way past an approval may be none.
-        let Some(flow) = flow.filter(|flow| !flow.broken) else {
+        let Some(cfg) = cfg.filter(|cfg| !cfg.broken) else {
             return;
         };
-        for way in &flow.start {
-            for goal in &way.goals {
+        for transition in &cfg.start {
+            for successor in &transition.successors {
                 let at = At {
                     graph,
-                    spot: goal.to,
+                    block: successor.to,
                     asked,
                 };
                 self.come(at, from, hop);
@@ -244,15 +250,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn take(&mut self, from: At, way: &Way, asked: Asked, hop: Hop) {
-        for goal in &way.goals {
+    pub(super) fn take(&mut self, from: At, transition: &Transition, asked: Asked, hop: Hop) {
+        for successor in &transition.successors {
             let at = At {
-                spot: goal.to,
+                block: successor.to,
                 asked,
                 ..from
             };
-            match goal.to {
-                Spot::Join(join) => self.arrive(at, join, from, hop),
+            match successor.to {
+                BlockId::Join(join) => self.arrive(at, join, from, hop),
                 _ => self.come(at, Some(from), hop),
             }
         }
@@ -260,12 +266,12 @@ impl<'a> Walk<'a> {
 
     /// A join goes on when all members have come: one of them behind an approval is enough.
     pub(super) fn arrive(&mut self, at: At, join: JoinId, from: At, hop: Hop) {
-        let Spot::Node(member) = from.spot else {
+        let BlockId::Node(member) = from.block else {
             return self.come(at, Some(from), hop);
         };
-        let flow = self.flows.get(at.graph);
+        let cfg = self.cfgs.get(at.graph);
         let all = *self.waits.entry((at.graph, join)).or_insert_with(|| {
-            let join = flow.and_then(|flow| flow.joins.get(join));
+            let join = cfg.and_then(|cfg| cfg.joins.get(join));
             let members = join.into_iter().flat_map(|join| &join.members);
             let members: BTreeSet<NodeId> = members.map(|(id, _)| *id).collect();
             members.len()

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use crate::ir::{FieldId, GraphId, NodeId};
 
-use super::super::super::flow::sparse::Sparse;
-use super::super::super::flow::{Cause, Flow, Spot, writes_of};
+use super::super::super::cfg::sparse::Sparse;
+use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, writes_of};
 use super::cross::Source;
 use super::search::{Inside, Key, Search};
 use super::vouch::Vetted;
@@ -18,19 +18,19 @@ use super::vouch::Vetted;
 pub struct Writers(Vec<Sparse>);
 
 impl Writers {
-    fn new(flow: &Flow, fields: usize) -> Self {
+    fn new(cfg: &ControlFlowGraph, fields: usize) -> Self {
         let mut by_field = vec![Sparse::default(); fields];
-        for id in flow.stops.ids() {
-            let joins = flow.ways(Spot::Node(id)).iter();
+        for id in cfg.nodes.ids() {
+            let joins = cfg.transitions(BlockId::Node(id)).iter();
             let joins = joins
-                .flat_map(|way| &way.goals)
-                .filter_map(|goal| match goal.to {
-                    Spot::Join(join) => flow.joins.get(join),
+                .flat_map(|transition| &transition.successors)
+                .filter_map(|successor| match successor.to {
+                    BlockId::Join(join) => cfg.joins.get(join),
                     _ => None,
                 });
-            let by_joins = joins.flat_map(|join| &join.ways);
-            let by_joins = by_joins.flat_map(|way| way.writes.iter().copied());
-            for write in writes_of(flow, id).into_iter().chain(by_joins) {
+            let by_joins = joins.flat_map(|join| &join.transitions);
+            let by_joins = by_joins.flat_map(|transition| transition.writes.iter().copied());
+            for write in writes_of(cfg, id).into_iter().chain(by_joins) {
                 let writers = by_field.get_mut(write.field.0 as usize);
                 writers.into_iter().for_each(|all| all.insert(id.0));
             }
@@ -53,32 +53,32 @@ impl Search<'_> {
 
     /// Items for what nodes write have numbers behind those of all places.
     fn first_task(&self, graph: GraphId) -> Option<usize> {
-        let flow = self.flows.get(graph)?;
-        Some(flow.stops.len() + flow.joins.len() + 2)
+        let cfg = self.cfgs.get(graph)?;
+        Some(cfg.nodes.len() + cfg.joins.len() + 2)
     }
 
     /// Opens what tasks beside write to the field in the step that ends where the way leads on from that place.
     pub(super) fn aside(&mut self, at: usize, key: Key, from: Option<usize>) {
-        let Some(flow) = self.flows.get(key.graph) else {
+        let Some(cfg) = self.cfgs.get(key.graph) else {
             return;
         };
-        let writers = self.writers(key.graph, flow);
+        let writers = self.writers(key.graph, cfg);
         let Some(writers) = writers.of(key.field) else {
             return;
         };
-        if let Some(Spot::Node(node)) = from.map(|number| flow.spot(number)) {
+        if let Some(BlockId::Node(node)) = from.map(|number| cfg.block(number)) {
             let around = self.around(key.graph, node);
             for task in around.common(writers).filter(|other| *other != node.0) {
-                let beside = format!("beside `{}`", flow.name(Spot::Node(node)));
+                let beside = format!("beside `{}`", cfg.name(BlockId::Node(node)));
                 self.open_task(at, key, NodeId(task), Some(&beside));
             }
         }
-        let to = (key.place < flow.stops.len()).then_some(NodeId(key.place as u32));
-        let waits = |node: &NodeId| flow.stops.get(*node).is_some_and(|stop| stop.defer);
-        if let (Some(to), Some(together)) = (to.filter(waits), self.abreast.of(key.graph)) {
-            let waiting = together.partners_waiting(to);
+        let to = (key.place < cfg.nodes.len()).then_some(NodeId(key.place as u32));
+        let waits = |node: &NodeId| cfg.nodes.get(*node).is_some_and(|node| node.defer);
+        if let (Some(to), Some(mhp)) = (to.filter(waits), self.mhp_cache.of(key.graph)) {
+            let waiting = mhp.partners_waiting(to);
             for task in waiting.into_iter().flat_map(|all| all.common(writers)) {
-                let waits = format!("while `{}` waits", flow.name(Spot::Node(to)));
+                let waits = format!("while `{}` waits", cfg.name(BlockId::Node(to)));
                 self.open_task(at, key, NodeId(task), Some(&waits));
             }
         }
@@ -86,29 +86,29 @@ impl Search<'_> {
 
     /// Opens what a task writes, that runs then.
     fn open_task(&mut self, at: usize, key: Key, task: NodeId, when: Option<&str>) {
-        let (Some(first), Some(flow)) = (self.first_task(key.graph), self.flows.get(key.graph))
+        let (Some(first), Some(cfg)) = (self.first_task(key.graph), self.cfgs.get(key.graph))
         else {
             return;
         };
         let place = first + task.0 as usize;
-        let stop = flow.stops.get(task);
-        let note = |when: &str| Some((stop?.span, format!("`{}` runs {when}", stop?.name)));
+        let node = cfg.nodes.get(task);
+        let note = |when: &str| Some((node?.span, format!("`{}` runs {when}", node?.name)));
         self.open(Key { place, ..key }, Some(at), when.and_then(note));
     }
 
     /// What a task writes to the field, whatever way it takes.
     pub(super) fn by_task(&mut self, at: usize, key: Key, task: NodeId) -> Option<Source> {
         let graph = self.program.graphs.get(key.graph)?;
-        let flow = self.flows.get(key.graph)?;
+        let cfg = self.cfgs.get(key.graph)?;
         let node = graph.nodes.get(task)?;
-        for way in flow.ways(Spot::Node(task)) {
-            let hit = self.past(at, key, (task, node), graph, (way, false));
+        for transition in cfg.transitions(BlockId::Node(task)) {
+            let hit = self.past(at, key, (task, node), graph, (transition, false));
             self.refused = key.refused;
             if hit.is_some() {
                 return hit;
             }
-            for goal in &way.goals {
-                let hit = self.led_on(at, key, goal.to);
+            for successor in &transition.successors {
+                let hit = self.led_on(at, key, successor.to);
                 self.refused = key.refused;
                 if hit.is_some() {
                     return hit;
@@ -120,36 +120,38 @@ impl Search<'_> {
 
     /// What is written in the same step where a task is led on: by branches, joins, and in place of a node that was visited
     /// too often.
-    fn led_on(&mut self, at: usize, key: Key, to: Spot) -> Option<Source> {
+    fn led_on(&mut self, at: usize, key: Key, to: BlockId) -> Option<Source> {
         let graph = self.program.graphs.get(key.graph)?;
-        let flow = self.flows.get(key.graph)?;
+        let cfg = self.cfgs.get(key.graph)?;
         match to {
-            Spot::Node(next) if flow.stops.get(next)?.branch => {
+            BlockId::Node(next) if cfg.nodes.get(next)?.branch => {
                 self.open_task(at, key, next, None);
             }
-            Spot::Node(next) => {
+            BlockId::Node(next) => {
                 let node = graph.nodes.get(next)?;
-                let ways = flow.ways(to).iter();
-                for way in ways.filter(|way| way.cause == Cause::Visits) {
-                    let hit = self.past(at, key, (next, node), graph, (way, false));
+                let transitions = cfg.transitions(to).iter();
+                for transition in
+                    transitions.filter(|transition| transition.kind == EdgeKind::Visits)
+                {
+                    let hit = self.past(at, key, (next, node), graph, (transition, false));
                     if hit.is_some() {
                         return hit;
                     }
                 }
             }
-            Spot::Join(join) => {
+            BlockId::Join(join) => {
                 let set = graph.joins.get(join).map(|join| &join.to.set[..]);
                 let inside = Inside::Join(key.graph, join);
                 if let Err(source) = self.written(at, key, inside, set, &Vetted::new()) {
                     return Some(source);
                 }
             }
-            Spot::End | Spot::Fail | Spot::Leave => {}
+            BlockId::End | BlockId::Fail | BlockId::Leave => {}
         }
         None
     }
 
-    fn writers(&mut self, graph: GraphId, flow: &Flow) -> Rc<Writers> {
+    fn writers(&mut self, graph: GraphId, cfg: &ControlFlowGraph) -> Rc<Writers> {
         let program = self.program;
         let fields = || {
             program
@@ -157,8 +159,8 @@ impl Search<'_> {
                 .get(graph)
                 .map_or(0, |graph| graph.fields.len())
         };
-        let made = || match forks(flow) {
-            true => Rc::new(Writers::new(flow, fields())),
+        let made = || match forks(cfg) {
+            true => Rc::new(Writers::new(cfg, fields())),
             false => Rc::default(),
         };
         self.writers.entry(graph).or_insert_with(made).clone()
@@ -170,7 +172,7 @@ impl Search<'_> {
             return known.clone();
         }
         let mut all = Sparse::default();
-        if let (Some(flow), Some(together)) = (self.flows.get(graph), self.abreast.of(graph)) {
+        if let (Some(cfg), Some(mhp)) = (self.cfgs.get(graph), self.mhp_cache.of(graph)) {
             let mut seen = Sparse::default();
             let mut open = vec![node.0 as usize];
             while let Some(number) = open.pop() {
@@ -178,11 +180,11 @@ impl Search<'_> {
                     continue;
                 }
                 seen.insert(number as u32);
-                let branch = match flow.spot(number) {
-                    Spot::Node(node) => {
-                        let partners = together.partners(node);
+                let branch = match cfg.block(number) {
+                    BlockId::Node(node) => {
+                        let partners = mhp.partners(node);
                         partners.into_iter().for_each(|partners| all.join(partners));
-                        flow.stops.get(node).is_some_and(|stop| stop.branch)
+                        cfg.nodes.get(node).is_some_and(|node| node.branch)
                     }
                     _ => true,
                 };
@@ -198,8 +200,11 @@ impl Search<'_> {
 }
 
 /// Whether a flow ever runs more than one thing at once.
-fn forks(flow: &Flow) -> bool {
-    let ways = flow.spots().flat_map(|spot| flow.ways(spot));
-    let mut ways = flow.start.iter().chain(ways);
-    ways.any(|way| way.goals.len() > 1 || way.goals.iter().any(|goal| goal.many))
+fn forks(cfg: &ControlFlowGraph) -> bool {
+    let transitions = cfg.blocks().flat_map(|block| cfg.transitions(block));
+    let mut transitions = cfg.start.iter().chain(transitions);
+    transitions.any(|transition| {
+        transition.successors.len() > 1
+            || transition.successors.iter().any(|successor| successor.many)
+    })
 }

@@ -4,7 +4,7 @@ use crate::base::Span;
 use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::{Graph, Node, Route, Work};
 
-use super::super::super::flow::{Cause, Spot, Way};
+use super::super::super::cfg::{BlockId, EdgeKind, Transition};
 use super::super::approval::Says;
 use super::graph::asks;
 use super::leaf::{Leaf, Path};
@@ -28,8 +28,9 @@ impl<'a> Search<'a> {
             self.refused = key.refused;
             return hit.map(|source| (at, source));
         }
-        let ways: Vec<(Option<usize>, usize)> = self.backwards(key.graph)?.into(key.place).to_vec();
-        for (from, index) in ways {
+        let transitions: Vec<(Option<usize>, usize)> =
+            self.backwards(key.graph)?.into(key.place).to_vec();
+        for (from, index) in transitions {
             self.aside(at, key, from);
             let hit = self.over(at, key, from, index);
             self.refused = key.refused;
@@ -41,19 +42,21 @@ impl<'a> Search<'a> {
     }
 
     fn over(&mut self, at: usize, key: Key, from: Option<usize>, index: usize) -> Option<Source> {
-        let (graph, flow) = (
+        let (graph, cfg) = (
             self.program.graphs.get(key.graph)?,
-            self.flows.get(key.graph)?,
+            self.cfgs.get(key.graph)?,
         );
-        let spot = from.map(|number| flow.spot(number));
-        match spot {
+        let block = from.map(|number| cfg.block(number));
+        match block {
             None => {
-                let way = flow.start.get(index)?;
+                let transition = cfg.start.get(index)?;
                 let route = graph.start.iter();
-                let jump = route.flat_map(Route::jumps).find(|j| j.span == way.span);
+                let jump = route
+                    .flat_map(Route::jumps)
+                    .find(|j| j.span == transition.span);
                 let inside = Inside::Start(key.graph);
                 let told = match self.wanted.guarded {
-                    true => self.told_at_start(key.graph, way.span),
+                    true => self.told_at_start(key.graph, transition.span),
                     false => Vetted::new(),
                 };
                 match self.written(at, key, inside, jump.map(|j| &j.set[..]), &told) {
@@ -68,12 +71,12 @@ impl<'a> Search<'a> {
                     Err(source) => Some(source),
                 }
             }
-            Some(Spot::Join(id)) => {
+            Some(BlockId::Join(id)) => {
                 let set = graph.joins.get(id).map(|join| &join.to.set[..]);
                 match self.written(at, key, Inside::Join(key.graph, id), set, &Vec::new()) {
                     Ok(Behind::There) => {
                         let rest = self.rest(key);
-                        let to = (key.graph, Spot::Join(id));
+                        let to = (key.graph, BlockId::Join(id));
                         self.push(to, (key.field, &rest), Some(at), None);
                         None
                     }
@@ -81,10 +84,16 @@ impl<'a> Search<'a> {
                     Err(source) => Some(source),
                 }
             }
-            Some(Spot::Node(id)) => {
-                let way = flow.ways(Spot::Node(id)).get(index)?;
+            Some(BlockId::Node(id)) => {
+                let transition = cfg.transitions(BlockId::Node(id)).get(index)?;
                 let goes_on = true;
-                self.past(at, key, (id, graph.nodes.get(id)?), graph, (way, goes_on))
+                self.past(
+                    at,
+                    key,
+                    (id, graph.nodes.get(id)?),
+                    graph,
+                    (transition, goes_on),
+                )
             }
             Some(_) => None,
         }
@@ -97,25 +106,25 @@ impl<'a> Search<'a> {
         key: Key,
         (id, node): (NodeId, &'a Node),
         graph: &'a Graph,
-        (way, goes_on): (&Way, bool),
+        (transition, goes_on): (&Transition, bool),
     ) -> Option<Source> {
         let env = self.lets((key.graph, id));
         let path = self.whole(graph, key);
         let told = match self.wanted.guarded {
-            true => told_by_way(graph, (id, node), (way.cause, way.span), &env),
+            true => told_by_way(graph, (id, node), (transition.kind, transition.span), &env),
             false => Vetted::new(),
         };
-        let by_way = matches!(way.cause, Cause::Edge | Cause::Goto);
+        let by_way = matches!(transition.kind, EdgeKind::Edge | EdgeKind::Goto);
         let after = match by_way {
             true => Inside::After(key.graph, id),
             false => Inside::Before(key.graph, id),
         };
         // What an interrupt's arm writes stands behind its answer.
-        let (agreed, unheeded) = self.agreed(key.graph, node, (way.cause, way.span));
+        let (agreed, unheeded) = self.agreed(key.graph, node, (transition.kind, transition.span));
         if agreed && !matches!(node.work, Work::Subgraph { .. }) {
             return None;
         }
-        let jump = jump_of(graph, node, id, way);
+        let jump = jump_of(graph, node, id, transition);
         if unheeded.is_some() {
             let written = jump.into_iter().flat_map(|jump| &jump.set);
             self.unheeded.extend(written.map(|item| item.name.span));
@@ -129,8 +138,8 @@ impl<'a> Search<'a> {
             return None;
         }
         let own = matches!(
-            way.cause,
-            Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
+            transition.kind,
+            EdgeKind::Edge | EdgeKind::Goto | EdgeKind::Tool | EdgeKind::Child
         );
         let skipped = node.skips.iter().any(|skip| skip.to.is_none());
         if own {
@@ -164,7 +173,7 @@ impl<'a> Search<'a> {
         if !goes_on {
             return None;
         }
-        if way.cause != Cause::Visits && self.agreed_before((key.graph, id)) {
+        if transition.kind != EdgeKind::Visits && self.agreed_before((key.graph, id)) {
             return None;
         }
         self.before(at, key, id, unheeded);
@@ -177,19 +186,19 @@ impl<'a> Search<'a> {
         &mut self,
         graph: GraphId,
         node: &'a Node,
-        (cause, way): (Cause, Span),
+        (kind, transition): (EdgeKind, Span),
     ) -> (bool, Option<Source>) {
         let Some(persons) = &self.persons else {
             return (false, None);
         };
         let own = matches!(
-            cause,
-            Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
+            kind,
+            EdgeKind::Edge | EdgeKind::Goto | EdgeKind::Tool | EdgeKind::Child
         );
-        let says = persons.on_way(graph, node, cause, way);
+        let says = persons.on_way(graph, node, kind, transition);
         if own && asks(node, &self.passes) {
-            let after = node.stops.iter().find(|stop| stop.after);
-            let name = after.map_or(&node.name, |stop| &stop.name);
+            let after = node.stops.iter().find(|node| node.after);
+            let name = after.map_or(&node.name, |node| &node.name);
             // Who is asked in a called graph decides there.
             let calls = matches!(node.work, Work::Subgraph { .. });
             let unheeded = match says {
@@ -197,7 +206,10 @@ impl<'a> Search<'a> {
                 Says::Nothing if calls || persons.is_kept(node) => {
                     return (!self.refused, None);
                 }
-                Says::No => (way, format!("the answer of `{}` is no here", name.node)),
+                Says::No => (
+                    transition,
+                    format!("the answer of `{}` is no here", name.node),
+                ),
                 Says::Nothing => {
                     let text = format!("nothing looks at the answer of `{}`", name.node);
                     (name.span, text)
@@ -207,7 +219,7 @@ impl<'a> Search<'a> {
             return (false, Some(unheeded));
         }
         let refusing = match says {
-            Says::No => Some(way),
+            Says::No => Some(transition),
             _ if own => persons.refusing_guard(graph, node),
             _ => None,
         };
@@ -221,7 +233,7 @@ impl<'a> Search<'a> {
 
     fn before(&mut self, at: usize, key: Key, node: NodeId, note: Option<Source>) {
         let rest = self.rest(key);
-        let to = (key.graph, Spot::Node(node));
+        let to = (key.graph, BlockId::Node(node));
         self.push(to, (key.field, &rest), Some(at), note);
     }
 

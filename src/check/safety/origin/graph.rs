@@ -11,7 +11,7 @@ use crate::resolve::jumps::{Maker, Why};
 use crate::resolve::program::{Graph, Jump, Node, Program, TargetKind, Work};
 
 use super::super::super::calls::callers;
-use super::super::super::flow::{Cause, Flow, Spot, Way};
+use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition};
 
 /// A graph, read backwards.
 pub struct Backwards<'a> {
@@ -32,35 +32,35 @@ pub struct Send<'a> {
     /// Values of the worker's `input`.
     pub with: &'a [NamedArg],
     /// The jump.
-    pub way: Span,
+    pub transition: Span,
 }
 
 /// The number of a place, with one each for the end and for leaving.
-pub fn number(flow: &Flow, spot: Spot) -> Option<usize> {
-    let count = flow.stops.len() + flow.joins.len();
-    match spot {
-        Spot::End => Some(count),
-        Spot::Leave => Some(count + 1),
-        Spot::Fail => None,
-        spot => flow.number(spot),
+pub fn number(cfg: &ControlFlowGraph, block: BlockId) -> Option<usize> {
+    let count = cfg.nodes.len() + cfg.joins.len();
+    match block {
+        BlockId::End => Some(count),
+        BlockId::Leave => Some(count + 1),
+        BlockId::Fail => None,
+        block => cfg.number(block),
     }
 }
 
 impl<'a> Backwards<'a> {
     /// Reads a graph backwards.
-    pub fn new(graph: &'a Graph, flow: &Flow) -> Self {
-        let mut into = vec![Vec::new(); flow.stops.len() + flow.joins.len() + 2];
-        let mut enter = |from: Option<usize>, ways: &[Way]| {
-            for (index, way) in ways.iter().enumerate() {
-                for goal in &way.goals {
-                    let at = number(flow, goal.to).and_then(|n| into.get_mut(n));
+    pub fn new(graph: &'a Graph, cfg: &ControlFlowGraph) -> Self {
+        let mut into = vec![Vec::new(); cfg.nodes.len() + cfg.joins.len() + 2];
+        let mut enter = |from: Option<usize>, transitions: &[Transition]| {
+            for (index, transition) in transitions.iter().enumerate() {
+                for successor in &transition.successors {
+                    let at = number(cfg, successor.to).and_then(|n| into.get_mut(n));
                     at.into_iter().for_each(|list| list.push((from, index)));
                 }
             }
         };
-        enter(None, &flow.start);
-        for spot in flow.spots() {
-            enter(flow.number(spot), flow.ways(spot));
+        enter(None, &cfg.start);
+        for block in cfg.blocks() {
+            enter(cfg.number(block), cfg.transitions(block));
         }
         let mut sends = HashMap::new();
         for (by, jump) in graph.jumps() {
@@ -85,32 +85,32 @@ fn sent<'a>(sends: &mut HashMap<NodeId, Vec<Send<'a>>>, by: Maker, jump: &'a Jum
                 var: &each.var,
                 items: &each.items,
                 with: &each.with,
-                way: jump.span,
+                transition: jump.span,
             });
         }
     }
 }
 
 /// What makes a node take a jump that it writes, as the flow says it.
-pub fn cause(why: Why) -> Cause {
+pub fn kind(why: Why) -> EdgeKind {
     match why {
-        Why::Edge => Cause::Edge,
-        Why::Goto => Cause::Goto,
-        Why::Skip => Cause::Skip,
-        Why::Error => Cause::Error,
-        Why::Visits => Cause::Visits,
-        Why::Timeout => Cause::Timeout,
+        Why::Edge => EdgeKind::Edge,
+        Why::Goto => EdgeKind::Goto,
+        Why::Skip => EdgeKind::Skip,
+        Why::Error => EdgeKind::Error,
+        Why::Visits => EdgeKind::Visits,
+        Why::Timeout => EdgeKind::Timeout,
     }
 }
 
 /// For each graph whether a run can pass it, from `start` to its end, without asking a person.
-pub fn unasked(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<bool> {
+pub fn unasked(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>) -> Vec<bool> {
     let callers = callers(program);
     let mut passes = vec![false; program.graphs.len()];
     let mut open: Vec<GraphId> = program.graphs.ids().collect();
     while let Some(id) = open.pop() {
         let known = passes.get(id.0 as usize).copied().unwrap_or(true);
-        if known || !passes_through(program, flows, id, &passes) {
+        if known || !passes_through(program, cfgs, id, &passes) {
             continue;
         }
         if let Some(slot) = passes.get_mut(id.0 as usize) {
@@ -129,20 +129,20 @@ pub fn unasked(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<bool> {
 
 fn passes_through(
     program: &Program,
-    flows: &IdVec<GraphId, Flow>,
+    cfgs: &IdVec<GraphId, ControlFlowGraph>,
     id: GraphId,
     passes: &[bool],
 ) -> bool {
-    let (Some(graph), Some(flow)) = (program.graphs.get(id), flows.get(id)) else {
+    let (Some(graph), Some(cfg)) = (program.graphs.get(id), cfgs.get(id)) else {
         return true;
     };
-    let mut seen = vec![false; flow.stops.len() + flow.joins.len()];
-    let mut open: Vec<&Way> = flow.start.iter().collect();
-    while let Some(way) = open.pop() {
-        for goal in &way.goals {
-            let Some(number) = flow.number(goal.to) else {
-                match goal.to {
-                    Spot::Fail => continue,
+    let mut seen = vec![false; cfg.nodes.len() + cfg.joins.len()];
+    let mut open: Vec<&Transition> = cfg.start.iter().collect();
+    while let Some(transition) = open.pop() {
+        for successor in &transition.successors {
+            let Some(number) = cfg.number(successor.to) else {
+                match successor.to {
+                    BlockId::Fail => continue,
                     _ => return true,
                 }
             };
@@ -150,13 +150,22 @@ fn passes_through(
                 continue;
             };
             *slot = true;
-            let node = match goal.to {
-                Spot::Node(node) => graph.nodes.get(node),
+            let node = match successor.to {
+                BlockId::Node(node) => graph.nodes.get(node),
                 _ => None,
             };
             let asks = node.is_some_and(|node| asks_before(node) || asks(node, passes));
-            let own = |way: &&Way| matches!(way.cause, Cause::Edge | Cause::Goto | Cause::Child);
-            open.extend(flow.ways(goal.to).iter().filter(|way| !asks || !own(way)));
+            let own = |transition: &&Transition| {
+                matches!(
+                    transition.kind,
+                    EdgeKind::Edge | EdgeKind::Goto | EdgeKind::Child
+                )
+            };
+            open.extend(
+                cfg.transitions(successor.to)
+                    .iter()
+                    .filter(|transition| !asks || !own(transition)),
+            );
         }
     }
     false
@@ -164,7 +173,7 @@ fn passes_through(
 
 /// Whether a person is asked before the node does anything.
 pub fn asks_before(node: &Node) -> bool {
-    node.stops.iter().any(|stop| !stop.after)
+    node.stops.iter().any(|node| !node.after)
 }
 
 /// Whether a person is asked behind what the node does, before its own way on is taken.
@@ -172,7 +181,7 @@ pub fn asks(node: &Node, passes: &[bool]) -> bool {
     if node.skips.iter().any(|skip| skip.to.is_none()) {
         return false;
     }
-    if node.stops.iter().any(|stop| stop.after) {
+    if node.stops.iter().any(|node| node.after) {
         return true;
     }
     match &node.work {

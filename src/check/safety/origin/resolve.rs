@@ -5,10 +5,10 @@ use crate::ir::{GraphId, NodeId};
 use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, ModelCall, Work};
 
-use super::super::super::flow::Spot;
+use super::super::super::cfg::BlockId;
 use super::cross::{Source, marked};
 use super::env::{Env, env, env_knowing};
-use super::graph::cause;
+use super::graph::kind;
 use super::leaf::{Leaf, leaves, text_leaves, vouched};
 use super::made::{EACH, ELEMENT, KEY, is_index};
 use super::search::{Inside, Search};
@@ -130,8 +130,8 @@ impl<'a> Search<'a> {
         let expect = match &node.work {
             Work::Interrupt { expect, .. } if name == "answer" => expect.as_ref(),
             _ => {
-                let stop = node.stops.iter().find(|stop| stop.name.node == name)?;
-                stop.expect.as_ref()
+                let node = node.stops.iter().find(|node| node.name.node == name)?;
+                node.expect.as_ref()
             }
         };
         let rest = leaf.path.0.get(1..).unwrap_or_default();
@@ -169,18 +169,18 @@ impl<'a> Search<'a> {
         let at = (field, rest);
         match inside {
             Inside::Before(_, node) | Inside::Work(_, node) => {
-                self.push((id, Spot::Node(node)), at, parent, None);
+                self.push((id, BlockId::Node(node)), at, parent, None);
             }
             Inside::After(_, node) => return self.behind_set((id, graph), node, at, parent),
             Inside::End(_) => {
-                self.push((id, Spot::End), at, parent, None);
+                self.push((id, BlockId::End), at, parent, None);
             }
             Inside::Join(_, join) => {
-                self.push((id, Spot::Join(join)), at, parent, None);
+                self.push((id, BlockId::Join(join)), at, parent, None);
             }
             Inside::Handler(_) => {
                 for node in graph.served() {
-                    self.push((id, Spot::Node(node)), at, parent, None);
+                    self.push((id, BlockId::Node(node)), at, parent, None);
                 }
             }
             Inside::Start(_) => return self.at_start((id, field), rest, parent),
@@ -212,7 +212,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        self.push((id, Spot::Node(node)), (field, rest), parent, None);
+        self.push((id, BlockId::Node(node)), (field, rest), parent, None);
         None
     }
 
@@ -242,12 +242,12 @@ impl<'a> Search<'a> {
             .flatten()
             .filter_map(|send| {
                 let arg = send.with.iter().find(|arg| arg.name.node == *name)?;
-                Some((send.by, send.way, send.var, send.items, arg))
+                Some((send.by, send.transition, send.var, send.items, arg))
             })
             .collect();
         let refused = self.refused;
         let rest = rest.to_vec();
-        for (by, way, var, items, arg) in sent {
+        for (by, transition, var, items, arg) in sent {
             self.refused = refused;
             let sender = by.node().and_then(|by| Some((by, self.node(id, by)?)));
             let mut env = match sender {
@@ -260,18 +260,18 @@ impl<'a> Search<'a> {
             if let (Some((by, (graph, node))), Maker::Node(_, why)) = (sender, by)
                 && self.wanted.guarded
             {
-                let way = (cause(why), way);
-                let (agreed, in_vain) = self.agreed(id, node, way);
+                let transition = (kind(why), transition);
+                let (agreed, in_vain) = self.agreed(id, node, transition);
                 if agreed {
                     continue;
                 }
                 unheeded = in_vain.is_some();
-                told = told_by_way(graph, (by, node), way, &env);
+                told = told_by_way(graph, (by, node), transition, &env);
                 told.extend(self.on_both_sides((id, by), self.guards(node)));
                 env = env_knowing(&node.lets, &told);
             }
             if by == Maker::Start && self.wanted.guarded {
-                told = self.told_at_start(id, way);
+                told = self.told_at_start(id, transition);
                 env = env.knowing(&told);
             }
             let elements = made(items, &env).part(ELEMENT, None);

@@ -9,8 +9,8 @@ use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, Node, Program};
 
 use super::super::super::calls::callers;
-use super::super::super::flow::sparse::Sparse;
-use super::super::super::flow::{Abreast, Flow, Spot};
+use super::super::super::cfg::sparse::Sparse;
+use super::super::super::cfg::{BlockId, ControlFlowGraph, MhpCache};
 use super::super::approval::{Persons, Says};
 use super::aside::Writers;
 use super::env::{Env, env, env_knowing};
@@ -123,8 +123,8 @@ const JUDGES: usize = 2;
 /// The search for sources of one kind.
 pub struct Search<'a> {
     pub(super) program: &'a Program,
-    pub(super) flows: &'a IdVec<GraphId, Flow>,
-    pub(super) abreast: Rc<Abreast<'a>>,
+    pub(super) cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
+    pub(super) mhp_cache: Rc<MhpCache<'a>>,
     pub(super) wanted: Wanted,
     pub(super) callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
     /// Graphs that can be passed without a person.
@@ -165,15 +165,15 @@ pub struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// A search for such sources.
-    pub fn new(program: &'a Program, abreast: &Rc<Abreast<'a>>, wanted: Wanted) -> Self {
-        let flows = abreast.flows;
+    pub fn new(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, wanted: Wanted) -> Self {
+        let cfgs = mhp_cache.cfgs;
         Self {
             program,
-            flows,
-            abreast: abreast.clone(),
+            cfgs,
+            mhp_cache: mhp_cache.clone(),
             wanted,
             callers: callers(program),
-            passes: unasked(program, flows),
+            passes: unasked(program, cfgs),
             persons: wanted.guarded.then(|| Persons::new(program)),
             unheeded: HashSet::new(),
             refused: false,
@@ -248,10 +248,10 @@ impl<'a> Search<'a> {
         if with.is_empty() || self.level >= JUDGES {
             return with.is_empty();
         }
-        let (program, abreast, wanted) = (self.program, &self.abreast, self.wanted);
+        let (program, mhp_cache, wanted) = (self.program, &self.mhp_cache, self.wanted);
         let level = self.level + 1;
         let judge = self.judge.get_or_insert_with(|| {
-            let judge = Search::new(program, abreast, wanted);
+            let judge = Search::new(program, mhp_cache, wanted);
             Box::new(Search { level, ..judge })
         });
         judge.source(inside, with).is_none()
@@ -303,12 +303,12 @@ impl<'a> Search<'a> {
     /// Opens a field as it is where a node begins, or at another place.
     pub(super) fn push(
         &mut self,
-        (graph, spot): (GraphId, Spot),
+        (graph, block): (GraphId, BlockId),
         (field, rest): (FieldId, &[String]),
         parent: Option<usize>,
         note: Option<(Span, String)>,
     ) {
-        let Some(place) = self.flows.get(graph).and_then(|flow| number(flow, spot)) else {
+        let Some(place) = self.cfgs.get(graph).and_then(|cfg| number(cfg, block)) else {
             return;
         };
         let rest = self.path(rest);
@@ -364,9 +364,9 @@ impl<'a> Search<'a> {
 
     /// The graph, read backwards.
     pub(super) fn backwards(&mut self, id: GraphId) -> Option<&Backwards<'a>> {
-        let (program, flows) = (self.program, self.flows);
-        let (graph, flow) = (program.graphs.get(id)?, flows.get(id)?);
-        let read = || Backwards::new(graph, flow);
+        let (program, cfgs) = (self.program, self.cfgs);
+        let (graph, cfg) = (program.graphs.get(id)?, cfgs.get(id)?);
+        let read = || Backwards::new(graph, cfg);
         Some(self.backwards.entry(id).or_insert_with(read))
     }
 

@@ -4,7 +4,7 @@ use crate::base::Span;
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Arm, Graph, Jump, Node, Route};
 
-use super::super::super::flow::{Cause, Way};
+use super::super::super::cfg::{EdgeKind, Transition};
 use super::env::{Env, env, env_knowing};
 use super::leaf::{Leaf, Path, vouched};
 use super::search::{Inside, Search};
@@ -12,10 +12,10 @@ use super::vouch::{Vetted, guards, vetted};
 
 impl Search<'_> {
     /// What is vouched for where a graph begins by that way.
-    pub(super) fn told_at_start(&self, id: GraphId, way: Span) -> Vetted {
+    pub(super) fn told_at_start(&self, id: GraphId, transition: Span) -> Vetted {
         let graph = self.program.graphs.get(id);
         match graph.and_then(|graph| graph.start.as_ref()) {
-            Some(Route::Arms(arms, _)) => told_by_arm(arms, way, &Env::new()),
+            Some(Route::Arms(arms, _)) => told_by_arm(arms, transition, &Env::new()),
             Some(Route::Always(_)) | None => Vetted::new(),
         }
     }
@@ -58,9 +58,9 @@ impl Search<'_> {
         if told.is_empty() {
             return told;
         }
-        let flow = self.flows.get(graph);
-        let stop = flow.and_then(|flow| flow.stops.get(id));
-        let written: Vec<&str> = (stop.iter().flat_map(|stop| &stop.writes))
+        let cfg = self.cfgs.get(graph);
+        let node = cfg.and_then(|cfg| cfg.nodes.get(id));
+        let written: Vec<&str> = (node.iter().flat_map(|node| &node.writes))
             .filter_map(|write| self.program.graphs.get(graph)?.fields.get(write.field))
             .map(|field| field.name.node.as_str())
             .collect();
@@ -78,13 +78,13 @@ pub(super) fn jump_of<'a>(
     graph: &'a Graph,
     node: &'a Node,
     id: NodeId,
-    way: &Way,
+    transition: &Transition,
 ) -> Option<&'a Jump> {
     let handler = graph.inherited_by(id).into_iter().flat_map(Route::jumps);
     let mut all = node.jumps().map(|(_, jump)| jump).chain(handler);
-    match way.cause {
-        Cause::Tool | Cause::Child => None,
-        _ => all.find(|jump| jump.span == way.span),
+    match transition.kind {
+        EdgeKind::Tool | EdgeKind::Child => None,
+        _ => all.find(|jump| jump.span == transition.span),
     }
 }
 
@@ -92,24 +92,24 @@ pub(super) fn jump_of<'a>(
 pub(super) fn told_by_way(
     graph: &Graph,
     (id, node): (NodeId, &Node),
-    (cause, way): (Cause, Span),
+    (kind, transition): (EdgeKind, Span),
     env: &Env,
 ) -> Vetted {
     let arms = |route: &Route| match route {
-        Route::Arms(arms, _) => told_by_arm(arms, way, env),
+        Route::Arms(arms, _) => told_by_arm(arms, transition, env),
         Route::Always(_) => Vetted::new(),
     };
-    match cause {
-        Cause::Goto => node
+    match kind {
+        EdgeKind::Goto => node
             .goto
             .as_ref()
             .map_or_else(Vetted::new, |goto| arms(&goto.node)),
-        Cause::Error => graph.on_error_of(id).map_or_else(Vetted::new, arms),
-        Cause::Skip => {
+        EdgeKind::Error => graph.on_error_of(id).map_or_else(Vetted::new, arms),
+        EdgeKind::Skip => {
             let own = node
                 .skips
                 .iter()
-                .find(|skip| skip.to.as_ref().is_some_and(|to| to.span == way));
+                .find(|skip| skip.to.as_ref().is_some_and(|to| to.span == transition));
             own.map_or_else(Vetted::new, |skip| vetted(&skip.when, true, env))
         }
         _ => Vetted::new(),

@@ -6,8 +6,8 @@ use crate::ast::expr::Expr;
 use crate::ir::{Channel, GraphId, NodeId};
 use crate::resolve::program::{Field, Graph, Node, SetItem, Work};
 
-use super::super::super::flow::Spot;
-use super::super::super::flow::build::called_bodies;
+use super::super::super::cfg::BlockId;
+use super::super::super::cfg::build::called_bodies;
 use super::cross::{Source, marked};
 use super::env::{Env, env, env_knowing};
 use super::leaf::{Leaf, vouched};
@@ -203,8 +203,8 @@ impl<'a> Search<'a> {
         parent: Option<usize>,
         note: Source,
     ) {
-        for spot in [Spot::End, Spot::Leave] {
-            self.push((child, spot), (field, rest), parent, Some(note.clone()));
+        for block in [BlockId::End, BlockId::Leave] {
+            self.push((child, block), (field, rest), parent, Some(note.clone()));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::base::Span;
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::program::{Graph, Jump, Node, Program, TargetKind, Work};
 
-use super::super::super::flow::build::called_bodies;
+use super::super::super::cfg::build::called_bodies;
 use super::super::reads::{self, Lets, Mention, mentions};
 
 /// What a field is for that a secret is written to.

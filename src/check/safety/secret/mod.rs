@@ -14,12 +14,12 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Ask, Emit, Graph, Jump, ModelCall, Node, Program, TargetKind, Work};
 
-use super::super::flow::Abreast;
+use super::super::cfg::MhpCache;
 use super::origin::{Env, Inside, Leaf, Path, Search, Wanted, env, leaves, text_leaves};
 use leak::Leaks;
 
 /// Reports places where a secret is shown.
-pub fn secrets<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
+pub fn secrets<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
     if !super::marked(program, |marks| marks.secret.is_some()) {
         return;
     }
@@ -28,7 +28,7 @@ pub fn secrets<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut 
         ..Wanted::default()
     };
     let mut rule = Rule {
-        search: Search::new(program, abreast, wanted),
+        search: Search::new(program, mhp_cache, wanted),
         program,
         leaks: Leaks::default(),
         diags,
@@ -82,13 +82,13 @@ impl Rule<'_, '_> {
         if let Some(key) = node.cache.as_ref().and_then(|cache| cache.key.as_ref()) {
             self.shown(before, &leaves(key, &lets), "in the key of a cache");
         }
-        for stop in &node.stops {
-            let inside = match stop.after {
+        for node in &node.stops {
+            let inside = match node.after {
                 true => Inside::After(id, at),
                 false => before,
             };
-            if let Some(ask) = &stop.ask {
-                self.asked(inside, ask, &stop.name, &lets);
+            if let Some(ask) = &node.ask {
+                self.asked(inside, ask, &node.name, &lets);
             }
         }
         self.emits(Inside::After(id, at), node.emits.iter(), &lets);

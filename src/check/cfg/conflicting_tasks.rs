@@ -6,11 +6,11 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{FieldId, NodeId};
 
-use super::made::{Makers, by_task, collides, makers, on_ways};
-use super::model::{Cause, Flow, Spot, Way, Write};
+use super::duplicate_activation::Twice;
+use super::mhp::MayHappenInParallel;
+use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition, Write};
 use super::sparse::Sparse;
-use super::together::Together;
-use super::twice::Twice;
+use super::step_writes::{Makers, by_task, collides, makers, on_ways};
 use super::witness::Witness;
 
 /// Most further writers that a message points at.
@@ -18,35 +18,40 @@ const SHOWN: usize = 6;
 
 /// All that a task of a node may write: its work, its `set`, its jumps, and the jumps of branches that it
 /// is led on by.
-pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
-    let Some(stop) = flow.stops.get(id) else {
+pub fn writes_of(cfg: &ControlFlowGraph, id: NodeId) -> Vec<Write> {
+    let Some(node) = cfg.nodes.get(id) else {
         return Vec::new();
     };
-    let mut writes = stop.writes.to_vec();
-    let ways = stop.ways.iter();
+    let mut writes = node.writes.to_vec();
+    let transitions = node.transitions.iter();
     writes.extend(writes_on(
-        flow,
-        ways.filter(|way| way.cause != Cause::Visits),
+        cfg,
+        transitions.filter(|transition| transition.kind != EdgeKind::Visits),
     ));
     writes
 }
 
 /// What is written with ways, and by the branches that they lead on through.
-pub fn writes_on<'f>(flow: &'f Flow, ways: impl Iterator<Item = &'f Way>) -> Vec<Write> {
+pub fn writes_on<'f>(
+    cfg: &'f ControlFlowGraph,
+    transitions: impl Iterator<Item = &'f Transition>,
+) -> Vec<Write> {
     let mut writes = Vec::new();
-    let mut open: Vec<&Way> = ways.collect();
+    let mut open: Vec<&Transition> = transitions.collect();
     let mut seen: HashSet<NodeId> = HashSet::new();
-    while let Some(way) = open.pop() {
-        writes.extend(&way.writes);
-        for goal in &way.goals {
-            let Spot::Node(to) = goal.to else { continue };
-            let Some(next) = flow.stops.get(to).filter(|_| !seen.contains(&to)) else {
+    while let Some(transition) = open.pop() {
+        writes.extend(&transition.writes);
+        for successor in &transition.successors {
+            let BlockId::Node(to) = successor.to else {
+                continue;
+            };
+            let Some(next) = cfg.nodes.get(to).filter(|_| !seen.contains(&to)) else {
                 continue;
             };
             let on = next
-                .ways
+                .transitions
                 .iter()
-                .filter(|way| next.branch || way.cause == Cause::Visits);
+                .filter(|transition| next.branch || transition.kind == EdgeKind::Visits);
             let mut on = on.peekable();
             if on.peek().is_some() {
                 seen.insert(to);
@@ -73,25 +78,25 @@ struct Clash {
 ///
 /// Where one of them runs twice, that is what is to be mended; gives back these nodes.
 pub fn races(
-    flow: &Flow,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    mhp: &MayHappenInParallel,
     twice: &[Twice],
     diags: &mut Diagnostics,
 ) -> BTreeSet<NodeId> {
-    if !together.complete() {
-        unproven(flow, diags);
+    if !mhp.complete() {
+        unproven(cfg, diags);
         return BTreeSet::new();
     }
     let mut told = BTreeSet::new();
-    for (field, writers) in by_field(flow, together) {
-        let (Some(clash), Some(name)) = (clash(&writers, together), collides(flow, field)) else {
+    for (field, writers) in by_field(cfg, mhp) {
+        let (Some(clash), Some(name)) = (clash(&writers, mhp), collides(cfg, field)) else {
             continue;
         };
         let again = twice.iter().find(|twice| clash.nodes.contains(&twice.node));
         told.extend(again.map(|twice| twice.node));
-        let found = clash.report(flow, together, name);
+        let found = clash.report(cfg, mhp, name);
         diags.push(match again {
-            Some(twice) => found.help(twice.help_beside(flow)),
+            Some(twice) => found.help(twice.help_beside(cfg)),
             None => found,
         });
     }
@@ -99,11 +104,14 @@ pub fn races(
 }
 
 /// By field the nodes that may write it in a super-step of others, and who of what they lead to does.
-fn by_field(flow: &Flow, together: &Together) -> BTreeMap<FieldId, BTreeMap<NodeId, Makers>> {
+fn by_field(
+    cfg: &ControlFlowGraph,
+    mhp: &MayHappenInParallel,
+) -> BTreeMap<FieldId, BTreeMap<NodeId, Makers>> {
     let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Makers>> = BTreeMap::new();
-    let accompanied = |id: &NodeId| together.partners(*id).is_some_and(|of| !of.is_empty());
-    for id in flow.stops.ids().filter(accompanied) {
-        for (field, makers) in makers(flow, by_task(flow, id, |_| true)) {
+    let accompanied = |id: &NodeId| mhp.partners(*id).is_some_and(|of| !of.is_empty());
+    for id in cfg.nodes.ids().filter(accompanied) {
+        for (field, makers) in makers(cfg, by_task(cfg, id, |_| true)) {
             by_field.entry(field).or_default().insert(id, makers);
         }
     }
@@ -111,7 +119,7 @@ fn by_field(flow: &Flow, together: &Together) -> BTreeMap<FieldId, BTreeMap<Node
 }
 
 /// The first two of the writers that may run together, and as many of the others as are shown.
-fn clash(writers: &BTreeMap<NodeId, Makers>, together: &Together) -> Option<Clash> {
+fn clash(writers: &BTreeMap<NodeId, Makers>, mhp: &MayHappenInParallel) -> Option<Clash> {
     // What stands in for one node that is full is done once.
     let mut full = writers.values().map(Makers::only_full);
     let first = full.next()?;
@@ -121,7 +129,7 @@ fn clash(writers: &BTreeMap<NodeId, Makers>, together: &Together) -> Option<Clas
     let all: Sparse = writers.keys().map(|id| id.0).collect();
     let mut clash: Option<Clash> = None;
     for (a, first) in writers {
-        let Some(partners) = together.partners(*a) else {
+        let Some(partners) = mhp.partners(*a) else {
             continue;
         };
         for b in partners.common(&all).map(NodeId).filter(|b| b >= a) {
@@ -160,10 +168,10 @@ impl Clash {
         }
     }
 
-    fn report(&self, flow: &Flow, together: &Together, field: &str) -> Diagnostic {
-        let name = |node: NodeId| flow.name(Spot::Node(node)).to_owned();
+    fn report(&self, cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, field: &str) -> Diagnostic {
+        let name = |node: NodeId| cfg.name(BlockId::Node(node)).to_owned();
         let (a, b) = (self.first, self.second);
-        let witness = together.witness(a.0, b.0);
+        let witness = mhp.witness(a.0, b.0);
         let message = match a.0 == b.0 {
             true => format!(
                 "tasks of `{}` that run in the same super-step all write `{field}`",
@@ -209,31 +217,31 @@ impl Clash {
 }
 
 /// Too many pairs to follow: what can't be shown to be apart is refused.
-fn unproven(flow: &Flow, diags: &mut Diagnostics) {
-    let mut writers: BTreeMap<FieldId, Vec<(Spot, Span)>> = BTreeMap::new();
-    for spot in flow.spots() {
-        let made = match spot {
-            Spot::Node(id) => by_task(flow, id, |_| true),
-            _ => on_ways(flow, flow.ways(spot).iter()),
+fn unproven(cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
+    let mut writers: BTreeMap<FieldId, Vec<(BlockId, Span)>> = BTreeMap::new();
+    for block in cfg.blocks() {
+        let made = match block {
+            BlockId::Node(id) => by_task(cfg, id, |_| true),
+            _ => on_ways(cfg, cfg.transitions(block).iter()),
         };
         for made in made {
             let known = writers.entry(made.write.field).or_default();
-            known.push((spot, made.write.span));
+            known.push((block, made.write.span));
         }
     }
     for (field, writers) in writers {
         let Some((first, second)) = writers.split_first().and_then(|(first, rest)| {
-            let other = |(spot, span): &&(Spot, Span)| *spot != first.0 && *span != first.1;
+            let other = |(block, span): &&(BlockId, Span)| *block != first.0 && *span != first.1;
             Some((first, rest.iter().find(other)?))
         }) else {
             continue;
         };
-        let Some(name) = collides(flow, field) else {
+        let Some(name) = collides(cfg, field) else {
             continue;
         };
-        let named = |spot: Spot| match spot {
-            Spot::Join(_) => "a join".to_owned(),
-            spot => format!("`{}`", flow.name(spot)),
+        let named = |block: BlockId| match block {
+            BlockId::Join(_) => "a join".to_owned(),
+            block => format!("`{}`", cfg.name(block)),
         };
         let message = format!(
             "{} and {} can't be shown to write `{name}` in different super-steps: too many nodes run side by side",

@@ -8,20 +8,24 @@ use crate::resolve::program::{
     Graph, Jump, Node, Program, Route, SetItem, Target, TargetKind, ToolBody, Work,
 };
 
-use super::model::{Cause, Flow, Gather, Goal, Spot, Stop, Way, Write};
+use super::model::{
+    Block, BlockId, ControlFlowGraph, EdgeKind, JoinBlock, Successor, Transition, Write,
+};
 use super::written::Written;
 
 /// Most choices of computed targets of one jump that are told apart. Of more, nobody knows where it leads.
 const CHOICES: usize = 4_096;
 
 /// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
-pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
+pub fn build(program: &Program, id: GraphId, written: &Written) -> ControlFlowGraph {
     let graph = program.graphs.get(id);
-    graph.map_or_else(Flow::default, |graph| of(program, graph, written))
+    graph.map_or_else(ControlFlowGraph::default, |graph| {
+        of(program, graph, written)
+    })
 }
 
 /// The flow of a graph that need not be one of the program's.
-pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
+pub fn of(program: &Program, graph: &Graph, written: &Written) -> ControlFlowGraph {
     let mut builder = Builder {
         program,
         graph,
@@ -29,22 +33,22 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
         broken: false,
     };
     let start = graph.start.as_ref();
-    let start = start.map_or_else(Vec::new, |route| builder.route(route, Cause::Edge, None));
-    let stops: IdVec<NodeId, Stop> = graph
+    let start = start.map_or_else(Vec::new, |route| builder.route(route, EdgeKind::Edge, None));
+    let nodes: IdVec<NodeId, Block> = graph
         .nodes
         .entries()
-        .map(|(id, node)| builder.stop(id, node))
+        .map(|(id, node)| builder.node(id, node))
         .collect();
-    let joins: IdVec<JoinId, Gather> = graph
+    let joins: IdVec<JoinId, JoinBlock> = graph
         .joins
         .iter()
-        .map(|join| Gather {
+        .map(|join| JoinBlock {
             members: join.members.iter().map(|m| (m.node, m.span)).collect(),
-            ways: builder.ways(&join.to, Cause::Edge, None).into(),
+            transitions: builder.transitions(&join.to, EdgeKind::Edge, None).into(),
             span: join.span,
         })
         .collect();
-    Flow {
+    ControlFlowGraph {
         broken: builder.broken || graph.broken || graph.start.is_none(),
         colliding: graph
             .fields
@@ -57,7 +61,7 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
         exits: !graph.exits.is_empty(),
         exit: graph.exits.first().map(|when| ends_at(when.span)),
         start,
-        stops,
+        nodes,
         joins,
     }
 }
@@ -71,89 +75,89 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn stop(&mut self, id: NodeId, node: &Node) -> Stop {
-        let mut ways = self.own_ways(id, node);
-        ways.extend(self.tool_ways(node));
-        ways.extend(self.child_ways(node));
-        Stop {
+    fn node(&mut self, id: NodeId, node: &Node) -> Block {
+        let mut transitions = self.own_ways(id, node);
+        transitions.extend(self.tool_ways(node));
+        transitions.extend(self.child_ways(node));
+        Block {
             name: node.name.node.clone(),
             span: node.name.span,
             branch: matches!(node.work, Work::Branch),
             defer: node.defer,
             writes: exact(self.writes(node)),
-            ways: exact(ways),
+            transitions: exact(transitions),
         }
     }
 
-    fn own_ways(&mut self, id: NodeId, node: &Node) -> Vec<Way> {
-        let mut ways = Vec::new();
+    fn own_ways(&mut self, id: NodeId, node: &Node) -> Vec<Transition> {
+        let mut transitions = Vec::new();
         for skip in node.skips.iter().filter_map(|skip| skip.to.as_ref()) {
-            ways.extend(self.ways(skip, Cause::Skip, Some(node)));
+            transitions.extend(self.transitions(skip, EdgeKind::Skip, Some(node)));
         }
-        ways.extend(self.edge(node));
+        transitions.extend(self.edge(node));
         if let Some(goto) = &node.goto {
-            ways.extend(self.route(&goto.node, Cause::Goto, Some(node)));
+            transitions.extend(self.route(&goto.node, EdgeKind::Goto, Some(node)));
         }
         if let Some(route) = self.graph.on_error_of(id) {
-            ways.extend(self.route(route, Cause::Error, Some(node)));
+            transitions.extend(self.route(route, EdgeKind::Error, Some(node)));
         }
         if let Some(max) = &node.max_visits {
-            ways.extend(self.ways(&max.to, Cause::Visits, Some(node)));
+            transitions.extend(self.transitions(&max.to, EdgeKind::Visits, Some(node)));
         }
         if let Work::Interrupt {
             timeout: Some(timeout),
             ..
         } = &node.work
         {
-            ways.extend(self.ways(&timeout.to, Cause::Timeout, Some(node)));
+            transitions.extend(self.transitions(&timeout.to, EdgeKind::Timeout, Some(node)));
         }
-        ways
+        transitions
     }
 
     /// All static edges and joins together are one way: they are followed at once.
-    fn edge(&mut self, node: &Node) -> Vec<Way> {
+    fn edge(&mut self, node: &Node) -> Vec<Transition> {
         let first = node.edges.first();
         let joins = node.joins.iter().filter_map(|join| {
             let member = self.graph.joins.get(*join)?;
-            Some(Goal {
-                to: Spot::Join(*join),
+            Some(Successor {
+                to: BlockId::Join(*join),
                 many: false,
                 span: member.span,
             })
         });
-        let joins: ThinVec<Goal> = joins.collect();
+        let joins: ThinVec<Successor> = joins.collect();
         let span = first.map(|jump| jump.span);
-        let Some(span) = span.or(joins.first().map(|goal| goal.span)) else {
+        let Some(span) = span.or(joins.first().map(|successor| successor.span)) else {
             return Vec::new();
         };
         let targets = node.edges.iter().flat_map(|jump| &jump.to);
         let all = self.alternatives(targets.collect(), Some(node), joins);
-        let way = |goals| Way {
-            cause: Cause::Edge,
-            goals,
+        let transition = |successors| Transition {
+            kind: EdgeKind::Edge,
+            successors,
             writes: node.edges.iter().flat_map(|jump| sets(&jump.set)).collect(),
             span,
         };
-        all.into_iter().map(way).collect()
+        all.into_iter().map(transition).collect()
     }
 
-    fn route(&mut self, route: &Route, cause: Cause, node: Option<&Node>) -> Vec<Way> {
+    fn route(&mut self, route: &Route, kind: EdgeKind, node: Option<&Node>) -> Vec<Transition> {
         route
             .jumps()
-            .flat_map(|jump| self.ways(jump, cause, node))
+            .flat_map(|jump| self.transitions(jump, kind, node))
             .collect()
     }
 
     /// A jump is one way; with computed targets, one for each choice of the names that they may give.
-    fn ways(&mut self, jump: &Jump, cause: Cause, node: Option<&Node>) -> Vec<Way> {
+    fn transitions(&mut self, jump: &Jump, kind: EdgeKind, node: Option<&Node>) -> Vec<Transition> {
         let all = self.alternatives(jump.to.iter().collect(), node, ThinVec::new());
-        let way = |goals| Way {
-            cause,
-            goals,
+        let transition = |successors| Transition {
+            kind,
+            successors,
             writes: sets(&jump.set).collect(),
             span: jump.span,
         };
-        all.into_iter().map(way).collect()
+        all.into_iter().map(transition).collect()
     }
 
     /// What several targets may lead to at once, beside what is `fixed`. Of more choices than [`CHOICES`] there are as many as
@@ -162,56 +166,56 @@ impl Builder<'_> {
         &mut self,
         targets: Vec<&Target>,
         node: Option<&Node>,
-        mut fixed: ThinVec<Goal>,
-    ) -> Vec<ThinVec<Goal>> {
-        let mut computed: Vec<Vec<Goal>> = Vec::new();
+        mut fixed: ThinVec<Successor>,
+    ) -> Vec<ThinVec<Successor>> {
+        let mut computed: Vec<Vec<Successor>> = Vec::new();
         for target in targets {
-            let goals = self.goals(target, node);
+            let successors = self.successors(target, node);
             match target.kind {
-                TargetKind::Computed(_) if !goals.is_empty() => computed.push(goals),
-                _ => fixed.extend(goals),
+                TargetKind::Computed(_) if !successors.is_empty() => computed.push(successors),
+                _ => fixed.extend(successors),
             }
         }
         let count = computed
             .iter()
-            .try_fold(1_usize, |all, goals| all.checked_mul(goals.len()));
+            .try_fold(1_usize, |all, successors| all.checked_mul(successors.len()));
         if count.is_none_or(|count| count > CHOICES) {
             self.broken = true;
             return some_of(&fixed, &computed);
         }
         fixed.shrink_to_fit();
-        computed.into_iter().fold(vec![fixed], |all, goals| {
-            let with = |chosen: &ThinVec<Goal>, goal: &Goal| -> ThinVec<Goal> {
-                chosen.iter().cloned().chain([goal.clone()]).collect()
+        computed.into_iter().fold(vec![fixed], |all, successors| {
+            let with = |chosen: &ThinVec<Successor>, successor: &Successor| -> ThinVec<Successor> {
+                chosen.iter().cloned().chain([successor.clone()]).collect()
             };
             all.iter()
                 .flat_map(|chosen| {
-                    goals
+                    successors
                         .iter()
-                        .map(|goal| with(chosen, goal))
+                        .map(|successor| with(chosen, successor))
                         .collect::<Vec<_>>()
                 })
                 .collect()
         })
     }
 
-    pub(super) fn goals(&mut self, target: &Target, node: Option<&Node>) -> Vec<Goal> {
+    pub(super) fn successors(&mut self, target: &Target, node: Option<&Node>) -> Vec<Successor> {
         let span = target.span;
         let one = |to| {
-            vec![Goal {
+            vec![Successor {
                 to,
                 many: false,
                 span,
             }]
         };
         match &target.kind {
-            TargetKind::Node(id) => one(Spot::Node(*id)),
-            TargetKind::End => one(Spot::End),
-            TargetKind::Fail(_) => one(Spot::Fail),
-            TargetKind::Parent(_) => one(Spot::Leave),
+            TargetKind::Node(id) => one(BlockId::Node(*id)),
+            TargetKind::End => one(BlockId::End),
+            TargetKind::Fail(_) => one(BlockId::Fail),
+            TargetKind::Parent(_) => one(BlockId::Leave),
             TargetKind::Each(each) => match each.worker {
-                Some(id) => vec![Goal {
-                    to: Spot::Node(id),
+                Some(id) => vec![Successor {
+                    to: BlockId::Node(id),
                     many: true,
                     span,
                 }],
@@ -221,7 +225,7 @@ impl Builder<'_> {
                 Some(ends) => ends
                     .items
                     .iter()
-                    .flat_map(|end| self.goals(&end.to, None))
+                    .flat_map(|end| self.successors(&end.to, None))
                     .collect(),
                 None => self.unknown(),
             },
@@ -231,10 +235,10 @@ impl Builder<'_> {
         }
     }
 
-    pub(super) fn unknown(&mut self) -> Vec<Goal> {
+    pub(super) fn unknown(&mut self) -> Vec<Successor> {
         self.broken = true;
-        vec![Goal {
-            to: Spot::End,
+        vec![Successor {
+            to: BlockId::End,
             many: false,
             span: Span::default(),
         }]
@@ -275,12 +279,12 @@ impl Builder<'_> {
 }
 
 /// Choices among several targets that have each goal once, beside what is fixed.
-fn some_of(fixed: &[Goal], computed: &[Vec<Goal>]) -> Vec<ThinVec<Goal>> {
+fn some_of(fixed: &[Successor], computed: &[Vec<Successor>]) -> Vec<ThinVec<Successor>> {
     let most = computed.iter().map(Vec::len).max().unwrap_or(0);
     let choice = |number: usize| {
         let chosen = computed
             .iter()
-            .filter_map(|goals| goals.get(number % goals.len()));
+            .filter_map(|successors| successors.get(number % successors.len()));
         fixed.iter().chain(chosen).cloned().collect()
     };
     (0..most).map(choice).collect()
@@ -306,15 +310,15 @@ fn exact<T>(items: Vec<T>) -> ThinVec<T> {
     list
 }
 
-fn ends_at(span: Span) -> Way {
-    let end = Goal {
-        to: Spot::End,
+fn ends_at(span: Span) -> Transition {
+    let end = Successor {
+        to: BlockId::End,
         many: false,
         span,
     };
-    Way {
-        cause: Cause::Exit,
-        goals: thin_vec![end],
+    Transition {
+        kind: EdgeKind::Exit,
+        successors: thin_vec![end],
         writes: ThinVec::new(),
         span,
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::ir::{FieldId, NodeId};
 
-use super::model::{Cause, Flow, Goal, Spot, Way, Write};
+use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, Write};
 
 /// A write.
 #[derive(Debug, Clone, Copy)]
@@ -75,34 +75,46 @@ impl Makers {
 
 /// All that a task of a node may write that leaves by ways that are `taken`: its work, its `set`, its jumps, and what these
 /// lead on through.
-pub fn by_task(flow: &Flow, id: NodeId, taken: impl Fn(&Way) -> bool) -> Vec<Made> {
-    let Some(stop) = flow.stops.get(id) else {
+pub fn by_task(
+    cfg: &ControlFlowGraph,
+    id: NodeId,
+    taken: impl Fn(&Transition) -> bool,
+) -> Vec<Made> {
+    let Some(node) = cfg.nodes.get(id) else {
         return Vec::new();
     };
-    let own = stop.writes.iter().map(|write| Made {
+    let own = node.writes.iter().map(|write| Made {
         write: *write,
         full: None,
     });
-    let ways = stop.ways.iter().filter(|way| way.cause != Cause::Visits);
-    let on = on_ways(flow, ways.filter(|way| taken(way)));
+    let transitions = node
+        .transitions
+        .iter()
+        .filter(|transition| transition.kind != EdgeKind::Visits);
+    let on = on_ways(cfg, transitions.filter(|transition| taken(transition)));
     own.chain(on).collect()
 }
 
 /// What is written with ways, by the branches that they lead on through, and in place of nodes that they find full.
-pub fn on_ways<'f>(flow: &'f Flow, ways: impl Iterator<Item = &'f Way>) -> Vec<Made> {
-    let mut passing = Passing::new(flow);
-    passing.open.extend(ways.map(|way| (way, None)));
+pub fn on_ways<'f>(
+    cfg: &'f ControlFlowGraph,
+    transitions: impl Iterator<Item = &'f Transition>,
+) -> Vec<Made> {
+    let mut passing = Passing::new(cfg);
+    passing
+        .open
+        .extend(transitions.map(|transition| (transition, None)));
     passing.follow()
 }
 
 /// What is written at once where a goal leads to a branch or finds a node full. The branches and full nodes passed are taken
 /// off the `steps` that are left; where none is, nothing is followed.
-pub fn at_goal(flow: &Flow, goal: &Goal, steps: &mut usize) -> Vec<Made> {
+pub fn at_goal(cfg: &ControlFlowGraph, successor: &Successor, steps: &mut usize) -> Vec<Made> {
     if *steps == 0 {
         return Vec::new();
     }
-    let mut passing = Passing::new(flow);
-    passing.come(goal, None);
+    let mut passing = Passing::new(cfg);
+    passing.come(successor, None);
     passing.run();
     *steps = steps.saturating_sub(passing.seen.len());
     passing.made
@@ -110,17 +122,17 @@ pub fn at_goal(flow: &Flow, goal: &Goal, steps: &mut usize) -> Vec<Made> {
 
 /// Ways that are followed without a super-step.
 struct Passing<'f> {
-    flow: &'f Flow,
-    open: Vec<(&'f Way, Option<NodeId>)>,
+    cfg: &'f ControlFlowGraph,
+    open: Vec<(&'f Transition, Option<NodeId>)>,
     /// Branches and capped nodes that were come to: by a task itself, and behind which full nodes.
     seen: HashMap<NodeId, (bool, [Option<NodeId>; 2])>,
     made: Vec<Made>,
 }
 
 impl<'f> Passing<'f> {
-    fn new(flow: &'f Flow) -> Self {
+    fn new(cfg: &'f ControlFlowGraph) -> Self {
         Self {
-            flow,
+            cfg,
             open: Vec::new(),
             seen: HashMap::new(),
             made: Vec::new(),
@@ -133,39 +145,53 @@ impl<'f> Passing<'f> {
     }
 
     fn run(&mut self) {
-        while let Some((way, full)) = self.open.pop() {
-            let writes = way.writes.iter();
+        while let Some((transition, full)) = self.open.pop() {
+            let writes = transition.writes.iter();
             self.made.extend(writes.map(|write| Made {
                 write: *write,
                 full,
             }));
-            way.goals.iter().for_each(|goal| self.come(goal, full));
+            transition
+                .successors
+                .iter()
+                .for_each(|successor| self.come(successor, full));
         }
     }
 
-    fn come(&mut self, goal: &Goal, full: Option<NodeId>) {
-        let Spot::Node(to) = goal.to else { return };
-        let Some(stop) = self.flow.stops.get(to) else {
+    fn come(&mut self, successor: &Successor, full: Option<NodeId>) {
+        let BlockId::Node(to) = successor.to else {
             return;
         };
-        let capped = |way: &&Way| way.cause == Cause::Visits;
+        let Some(node) = self.cfg.nodes.get(to) else {
+            return;
+        };
+        let capped = |transition: &&Transition| transition.kind == EdgeKind::Visits;
         // What stands in for a node is the same whoever finds it full.
-        let full = match stop.branch {
+        let full = match node.branch {
             true => full,
             false => Some(to),
         };
-        if !(stop.branch || stop.ways.iter().any(|way| capped(&way))) || !self.is_new(to, full) {
+        if !(node.branch
+            || node
+                .transitions
+                .iter()
+                .any(|transition| capped(&transition)))
+            || !self.is_new(to, full)
+        {
             return;
         }
-        if stop.branch {
-            let writes = stop.writes.iter();
+        if node.branch {
+            let writes = node.writes.iter();
             self.made.extend(writes.map(|write| Made {
                 write: *write,
                 full,
             }));
         }
-        let on = stop.ways.iter().filter(|way| stop.branch || capped(way));
-        self.open.extend(on.map(|way| (way, full)));
+        let on = node
+            .transitions
+            .iter()
+            .filter(|transition| node.branch || capped(transition));
+        self.open.extend(on.map(|transition| (transition, full)));
     }
 
     fn is_new(&mut self, node: NodeId, full: Option<NodeId>) -> bool {
@@ -185,10 +211,10 @@ impl<'f> Passing<'f> {
 }
 
 /// By field who writes it. Only fields whose writes collide.
-pub fn makers(flow: &Flow, made: Vec<Made>) -> HashMap<FieldId, Makers> {
+pub fn makers(cfg: &ControlFlowGraph, made: Vec<Made>) -> HashMap<FieldId, Makers> {
     let mut by_field: HashMap<FieldId, Makers> = HashMap::new();
     for made in made {
-        if collides(flow, made.write.field).is_some() {
+        if collides(cfg, made.write.field).is_some() {
             by_field.entry(made.write.field).or_default().add(made);
         }
     }
@@ -196,6 +222,6 @@ pub fn makers(flow: &Flow, made: Vec<Made>) -> HashMap<FieldId, Makers> {
 }
 
 /// The name of a field whose writes in one super-step collide.
-pub fn collides(flow: &Flow, field: FieldId) -> Option<&str> {
-    flow.colliding.get(field.0 as usize)?.as_deref()
+pub fn collides(cfg: &ControlFlowGraph, field: FieldId) -> Option<&str> {
+    cfg.colliding.get(field.0 as usize)?.as_deref()
 }

@@ -3,10 +3,10 @@
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::model::{Flow, Spot, Way};
+use super::model::{BlockId, ControlFlowGraph, Transition};
 
-/// What is asked of a circle: whether something holds of its spots.
-pub type OfCircle<'f> = &'f dyn Fn(&[Spot]) -> bool;
+/// What is asked of a circle: whether something holds of its blocks.
+pub type OfCircle<'f> = &'f dyn Fn(&[BlockId]) -> bool;
 
 /// Which groups are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,53 +19,56 @@ pub enum Ends {
     Any,
 }
 
-/// The strongly connected groups among some spots, by the ways that `take` lets through, each in
+/// The strongly connected groups among some blocks, by the ways that `take` lets through, each in
 /// the order declared. (`kosaraju_scc`, since `tarjan_scc` recurses and a long chain would overflow the stack.)
-pub fn groups(
-    flow: &Flow,
-    among: impl Fn(Spot) -> bool,
-    take: impl Fn(Spot, &Way) -> bool,
+pub fn components(
+    cfg: &ControlFlowGraph,
+    among: impl Fn(BlockId) -> bool,
+    take: impl Fn(BlockId, &Transition) -> bool,
     ends: Ends,
-) -> Vec<Vec<Spot>> {
-    let graph = part(flow, among, take);
+) -> Vec<Vec<BlockId>> {
+    let graph = part(cfg, among, take);
     let found = kosaraju_scc(&graph);
     let wanted = wanted(&graph, &found, ends);
-    let mut groups: Vec<Vec<Spot>> = found
+    let mut components: Vec<Vec<BlockId>> = found
         .into_iter()
         .zip(wanted)
         .filter(|(_, wanted)| *wanted)
         .map(|(members, _)| {
-            let spots = members
+            let blocks = members
                 .iter()
                 .filter_map(|m| graph.node_weight(*m).copied());
-            let mut spots: Vec<Spot> = spots.collect();
-            spots.sort();
-            spots
+            let mut blocks: Vec<BlockId> = blocks.collect();
+            blocks.sort();
+            blocks
         })
         .collect();
-    groups.sort();
-    groups
+    components.sort();
+    components
 }
 
 fn part(
-    flow: &Flow,
-    among: impl Fn(Spot) -> bool,
-    take: impl Fn(Spot, &Way) -> bool,
-) -> DiGraph<Spot, ()> {
+    cfg: &ControlFlowGraph,
+    among: impl Fn(BlockId) -> bool,
+    take: impl Fn(BlockId, &Transition) -> bool,
+) -> DiGraph<BlockId, ()> {
     let mut graph = DiGraph::new();
-    let index: Vec<Option<NodeIndex>> = flow
-        .spots()
-        .map(|spot| among(spot).then(|| graph.add_node(spot)))
+    let index: Vec<Option<NodeIndex>> = cfg
+        .blocks()
+        .map(|block| among(block).then(|| graph.add_node(block)))
         .collect();
-    let find = |spot: Spot| {
-        let number = flow.number(spot)?;
+    let find = |block: BlockId| {
+        let number = cfg.number(block)?;
         index.get(number).copied().flatten()
     };
-    for spot in flow.spots() {
-        let Some(from) = find(spot) else { continue };
-        let ways = flow.ways(spot).iter().filter(|way| take(spot, way));
-        for goal in ways.flat_map(|way| &way.goals) {
-            if let Some(to) = find(goal.to) {
+    for block in cfg.blocks() {
+        let Some(from) = find(block) else { continue };
+        let transitions = cfg
+            .transitions(block)
+            .iter()
+            .filter(|transition| take(block, transition));
+        for successor in transitions.flat_map(|transition| &transition.successors) {
+            if let Some(to) = find(successor.to) {
                 graph.add_edge(from, to, ());
             }
         }
@@ -73,10 +76,10 @@ fn part(
     graph
 }
 
-fn wanted(graph: &DiGraph<Spot, ()>, groups: &[Vec<NodeIndex>], ends: Ends) -> Vec<bool> {
-    let mut wanted = vec![true; groups.len()];
+fn wanted(graph: &DiGraph<BlockId, ()>, components: &[Vec<NodeIndex>], ends: Ends) -> Vec<bool> {
+    let mut wanted = vec![true; components.len()];
     let mut group_of = vec![0; graph.node_count()];
-    for (group, members) in groups.iter().enumerate() {
+    for (group, members) in components.iter().enumerate() {
         for member in members {
             if let Some(slot) = group_of.get_mut(member.index()) {
                 *slot = group;

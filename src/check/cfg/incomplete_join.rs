@@ -11,9 +11,9 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 
-use super::arrows::{Arrow, Arrows};
-use super::model::{Cause, Flow, Gather, Goal, Spot, Way};
-use super::together::Together;
+use super::mhp::MayHappenInParallel;
+use super::model::{BlockId, ControlFlowGraph, EdgeKind, JoinBlock, Successor, Transition};
+use super::predecessors::{InEdge, Predecessors};
 
 /// Most arrows of a way that a message points at.
 const SHOWN: usize = 6;
@@ -37,25 +37,25 @@ pub struct Waiting {
 /// Reports joins that are reached by one member alone, and joins that an arm leads past, and adds them to those that are
 /// `waiting`.
 pub fn half_filled(
-    flow: &Flow,
-    arrows: &Arrows,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    predecessors: &Predecessors,
+    mhp: &MayHappenInParallel,
     waiting: &mut Waiting,
     diags: &mut Diagnostics,
 ) {
     let mut steps = STEPS;
-    for (id, join) in flow.joins.entries() {
-        if !together.fires(id) || waiting.always.contains(&id) {
+    for (id, join) in cfg.joins.entries() {
+        if !mhp.fires(id) || waiting.always.contains(&id) {
             continue;
         }
         let mut search = Search {
-            flow,
-            arrows,
+            cfg,
+            predecessors,
             join: id,
             steps: &mut steps,
             known: HashMap::new(),
         };
-        let found = search.join(join, together);
+        let found = search.join(join, mhp);
         if let Some((found, without_fork)) = found {
             diags.push(found);
             let joins = match without_fork {
@@ -68,12 +68,12 @@ pub fn half_filled(
 }
 
 struct Search<'a, 'b> {
-    flow: &'a Flow,
-    arrows: &'b Arrows<'a>,
+    cfg: &'a ControlFlowGraph,
+    predecessors: &'b Predecessors<'a>,
     join: JoinId,
     steps: &'b mut usize,
-    /// Whether a spot may lead to a member without passing the join.
-    known: HashMap<(NodeId, Spot), bool>,
+    /// Whether a block may lead to a member without passing the join.
+    known: HashMap<(NodeId, BlockId), bool>,
 }
 
 /// What following a member's ways backwards has found.
@@ -84,19 +84,19 @@ struct Lonely {
     again: bool,
     /// Where the path comes into the member's usual ways, for a circle.
     back: Option<Span>,
-    /// Spots between the fork and the member.
-    region: BTreeSet<Spot>,
+    /// Blocks between the fork and the member.
+    region: BTreeSet<BlockId>,
     /// Those of them that the fork leads to.
-    begins: BTreeSet<Spot>,
+    begins: BTreeSet<BlockId>,
 }
 
 impl Search<'_, '_> {
     /// What is wrong with a join, and whether it is that a member comes alone.
-    fn join(&mut self, join: &Gather, together: &Together) -> Option<(Diagnostic, bool)> {
+    fn join(&mut self, join: &JoinBlock, mhp: &MayHappenInParallel) -> Option<(Diagnostic, bool)> {
         let mut aside: Option<(NodeId, NodeId, Vec<Span>)> = None;
         for (member, other) in pairs(join) {
             let lonely = self.lonely(member, other);
-            let beside = |spot| together.beside(spot);
+            let beside = |block| mhp.beside(block);
             let mut brought = || lonely.again && self.comes_from_beside(join, other, beside);
             if !(lonely.path.is_empty() || brought()) {
                 return Some((self.alone(join, member, other, &lonely), true));
@@ -117,39 +117,53 @@ impl Search<'_, '_> {
             path: Vec::new(),
             again: false,
             back: None,
-            region: BTreeSet::from([Spot::Node(member)]),
+            region: BTreeSet::from([BlockId::Node(member)]),
             begins: BTreeSet::new(),
         };
-        let here = Spot::Join(self.join);
-        let arrives = self.flow.ways(Spot::Node(member)).iter().any(|way| {
-            let others = way.goals.iter().filter(|goal| goal.to != here);
-            let mut others = others.filter(|goal| self.leads(goal, Some(member), other));
-            way.goals.iter().any(|goal| goal.to == here) && others.next().is_none()
-        });
+        let here = BlockId::Join(self.join);
+        let arrives = self
+            .cfg
+            .transitions(BlockId::Node(member))
+            .iter()
+            .any(|transition| {
+                let others = transition
+                    .successors
+                    .iter()
+                    .filter(|successor| successor.to != here);
+                let mut others =
+                    others.filter(|successor| self.leads(successor, Some(member), other));
+                transition
+                    .successors
+                    .iter()
+                    .any(|successor| successor.to == here)
+                    && others.next().is_none()
+            });
         if !arrives {
             return found;
         }
-        let mut after: HashMap<Spot, (Spot, Span)> = HashMap::new();
-        let mut open = vec![Spot::Node(member)];
-        while let Some(spot) = open.pop() {
-            for arrow in self.arrows.into(self.flow, spot) {
-                if !plain(arrow.way) {
+        let mut after: HashMap<BlockId, (BlockId, Span)> = HashMap::new();
+        let mut open = vec![BlockId::Node(member)];
+        while let Some(block) = open.pop() {
+            for arrow in self.predecessors.into(self.cfg, block) {
+                if !plain(arrow.transition) {
                     continue;
                 }
                 if self.parts(arrow, other) {
-                    found.begins.insert(spot);
+                    found.begins.insert(block);
                     continue;
                 }
-                let span = arrow.goal().map_or(arrow.way.span, |goal| goal.span);
+                let span = arrow
+                    .successor()
+                    .map_or(arrow.transition.span, |successor| successor.span);
                 match arrow.from {
                     Some(from) if from != here && !found.region.insert(from) => {}
                     Some(from) if from != here => {
-                        after.insert(from, (spot, span));
+                        after.insert(from, (block, span));
                         open.push(from);
                     }
                     begin if found.path.is_empty() => {
                         found.again = begin.is_some();
-                        self.trace(&mut found, &after, spot, span);
+                        self.trace(&mut found, &after, block, span);
                     }
                     _ => {}
                 }
@@ -162,14 +176,14 @@ impl Search<'_, '_> {
     fn trace(
         &self,
         found: &mut Lonely,
-        after: &HashMap<Spot, (Spot, Span)>,
-        first: Spot,
+        after: &HashMap<BlockId, (BlockId, Span)>,
+        first: BlockId,
         span: Span,
     ) {
         let (mut at, mut span) = (first, span);
         loop {
             found.path.push(span);
-            if found.back.is_none() && self.arrows.into(self.flow, at).len() > 1 {
+            if found.back.is_none() && self.predecessors.into(self.cfg, at).len() > 1 {
                 found.back = Some(span);
             }
             match after.get(&at) {
@@ -180,75 +194,93 @@ impl Search<'_, '_> {
     }
 
     /// Whether the way of an arrow leads to the other member as well.
-    fn parts(&mut self, arrow: &Arrow, other: NodeId) -> bool {
+    fn parts(&mut self, arrow: &InEdge, other: NodeId) -> bool {
         let from = match arrow.from {
-            Some(Spot::Node(node)) => Some(node),
+            Some(BlockId::Node(node)) => Some(node),
             _ => None,
         };
-        *self.steps = self.steps.saturating_sub(arrow.way.goals.len());
-        let straight = |goal: &Goal| goal.to == Spot::Node(other);
+        *self.steps = self.steps.saturating_sub(arrow.transition.successors.len());
+        let straight = |successor: &Successor| successor.to == BlockId::Node(other);
         *self.steps == 0
             || arrow.beside().any(straight)
-            || arrow.beside().any(|goal| self.leads(goal, from, other))
+            || arrow
+                .beside()
+                .any(|successor| self.leads(successor, from, other))
     }
 
     /// Whether a goal may lead to a member without passing the join.
-    fn leads(&mut self, goal: &Goal, from: Option<NodeId>, member: NodeId) -> bool {
-        if goal.to == Spot::Join(self.join) {
+    fn leads(&mut self, successor: &Successor, from: Option<NodeId>, member: NodeId) -> bool {
+        if successor.to == BlockId::Join(self.join) {
             return from == Some(member);
         }
-        if goal.to == Spot::Node(member) {
+        if successor.to == BlockId::Node(member) {
             return true;
         }
-        if let Some(known) = self.known.get(&(member, goal.to)) {
+        if let Some(known) = self.known.get(&(member, successor.to)) {
             return *known;
         }
-        let mut seen = BTreeSet::from([goal.to]);
-        let mut open = vec![goal.to];
-        while let Some(spot) = open.pop() {
-            for next in self.flow.ways(spot).iter().flat_map(|way| &way.goals) {
+        let mut seen = BTreeSet::from([successor.to]);
+        let mut open = vec![successor.to];
+        while let Some(block) = open.pop() {
+            for next in self
+                .cfg
+                .transitions(block)
+                .iter()
+                .flat_map(|transition| &transition.successors)
+            {
                 *self.steps = self.steps.saturating_sub(1);
                 let known = self.known.get(&(member, next.to)).copied();
-                if *self.steps == 0 || next.to == Spot::Node(member) || known == Some(true) {
-                    self.known.insert((member, goal.to), true);
+                if *self.steps == 0 || next.to == BlockId::Node(member) || known == Some(true) {
+                    self.known.insert((member, successor.to), true);
                     return true;
                 }
-                let passes = next.to != Spot::Join(self.join) && known.is_none();
+                let passes = next.to != BlockId::Join(self.join) && known.is_none();
                 if passes && seen.insert(next.to) {
                     open.push(next.to);
                 }
             }
         }
         self.known
-            .extend(seen.into_iter().map(|spot| ((member, spot), false)));
+            .extend(seen.into_iter().map(|block| ((member, block), false)));
         false
     }
 
     /// Whether something that runs beside what the join leads to may bring the member again.
     fn comes_from_beside(
         &mut self,
-        join: &Gather,
+        join: &JoinBlock,
         member: NodeId,
-        beside: impl Fn(NodeId) -> Vec<Spot>,
+        beside: impl Fn(NodeId) -> Vec<BlockId>,
     ) -> bool {
         let mut seen = BTreeSet::new();
-        let mut open: Vec<&Goal> = join.ways.iter().flat_map(|way| &way.goals).collect();
-        while let Some(goal) = open.pop() {
-            let Spot::Node(node) = goal.to else { continue };
+        let mut open: Vec<&Successor> = join
+            .transitions
+            .iter()
+            .flat_map(|transition| &transition.successors)
+            .collect();
+        while let Some(successor) = open.pop() {
+            let BlockId::Node(node) = successor.to else {
+                continue;
+            };
             if !seen.insert(node) {
                 continue;
             }
-            if self.flow.stops.get(node).is_some_and(|stop| stop.branch) {
-                open.extend(self.flow.ways(goal.to).iter().flat_map(|way| &way.goals));
+            if self.cfg.nodes.get(node).is_some_and(|node| node.branch) {
+                open.extend(
+                    self.cfg
+                        .transitions(successor.to)
+                        .iter()
+                        .flat_map(|transition| &transition.successors),
+                );
                 continue;
             }
-            for spot in beside(node) {
-                let goal = Goal {
-                    to: spot,
+            for block in beside(node) {
+                let successor = Successor {
+                    to: block,
                     many: false,
                     span: Span::default(),
                 };
-                if self.leads(&goal, None, member) {
+                if self.leads(&successor, None, member) {
                     return true;
                 }
             }
@@ -260,24 +292,29 @@ impl Search<'_, '_> {
     fn arms_past(&mut self, member: NodeId, lonely: &Lonely) -> Vec<Span> {
         let mut arms = Vec::new();
         let mut seen = lonely.begins.clone();
-        let mut open: Vec<Spot> = seen.iter().copied().collect();
-        while let Some(spot) = open.pop() {
-            let Spot::Node(node) = spot else { continue };
-            for way in self.flow.ways(spot) {
+        let mut open: Vec<BlockId> = seen.iter().copied().collect();
+        while let Some(block) = open.pop() {
+            let BlockId::Node(node) = block else { continue };
+            for transition in self.cfg.transitions(block) {
                 // What the member leads to itself runs when it has come.
-                let on = way.goals.iter().filter(|_| node != member);
-                let within = on.filter(|goal| lonely.region.contains(&goal.to));
-                open.extend(within.map(|goal| goal.to).filter(|to| seen.insert(*to)));
-                let chosen = matches!(way.cause, Cause::Goto | Cause::Skip);
-                let stops = |goal: &Goal| matches!(goal.to, Spot::Fail | Spot::Leave);
+                let on = transition.successors.iter().filter(|_| node != member);
+                let within = on.filter(|successor| lonely.region.contains(&successor.to));
+                open.extend(
+                    within
+                        .map(|successor| successor.to)
+                        .filter(|to| seen.insert(*to)),
+                );
+                let chosen = matches!(transition.kind, EdgeKind::Goto | EdgeKind::Skip);
+                let nodes =
+                    |successor: &Successor| matches!(successor.to, BlockId::Fail | BlockId::Leave);
                 if chosen
-                    && !way.goals.iter().any(stops)
-                    && !way
-                        .goals
+                    && !transition.successors.iter().any(nodes)
+                    && !transition
+                        .successors
                         .iter()
-                        .any(|goal| self.leads(goal, Some(node), member))
+                        .any(|successor| self.leads(successor, Some(node), member))
                 {
-                    arms.push(way.span);
+                    arms.push(transition.span);
                 }
             }
         }
@@ -285,8 +322,14 @@ impl Search<'_, '_> {
         arms
     }
 
-    fn alone(&self, join: &Gather, member: NodeId, other: NodeId, lonely: &Lonely) -> Diagnostic {
-        let name = |id| self.flow.name(Spot::Node(id));
+    fn alone(
+        &self,
+        join: &JoinBlock,
+        member: NodeId,
+        other: NodeId,
+        lonely: &Lonely,
+    ) -> Diagnostic {
+        let name = |id| self.cfg.name(BlockId::Node(id));
         let (one, missing) = (name(member), name(other));
         let both = format!(
             "lead to both, as in `-> [{one}, {missing}]`, or write an edge from each member instead of the join"
@@ -321,8 +364,8 @@ impl Search<'_, '_> {
         found
     }
 
-    fn past(&self, join: &Gather, member: NodeId, other: NodeId, arms: &[Span]) -> Diagnostic {
-        let name = |id| self.flow.name(Spot::Node(id));
+    fn past(&self, join: &JoinBlock, member: NodeId, other: NodeId, arms: &[Span]) -> Diagnostic {
+        let name = |id| self.cfg.name(BlockId::Node(id));
         let message = format!(
             "where this is taken, the join waits for `{}` in vain, and what `{}` has brought is lost",
             name(member),
@@ -344,12 +387,15 @@ impl Search<'_, '_> {
 }
 
 /// Ways that a member is expected to come by; errors, caps and timeouts are exceptions.
-fn plain(way: &Way) -> bool {
-    !matches!(way.cause, Cause::Error | Cause::Visits | Cause::Timeout)
+fn plain(transition: &Transition) -> bool {
+    !matches!(
+        transition.kind,
+        EdgeKind::Error | EdgeKind::Visits | EdgeKind::Timeout
+    )
 }
 
 /// Which members are compared: all with all, of many each with the next.
-fn pairs(join: &Gather) -> Vec<(NodeId, NodeId)> {
+fn pairs(join: &JoinBlock) -> Vec<(NodeId, NodeId)> {
     let members: Vec<NodeId> = join.members.iter().map(|(member, _)| *member).collect();
     let others = |i: usize| -> Vec<NodeId> {
         match members.len() > PAIRED {

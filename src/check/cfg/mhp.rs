@@ -16,8 +16,8 @@ use crate::base::Span;
 use crate::ir::{JoinId, NodeId};
 
 use super::arrival::Held;
-use super::model::{Flow, Goal, Spot, Way};
-use super::place::{Place, Places};
+use super::model::{BlockId, ControlFlowGraph, Successor, Transition};
+use super::place::{Marking, TokenPlace};
 use super::sparse::Sparse;
 
 /// Most pairs that are followed. A flow that runs 700 nodes side by side comes near it.
@@ -32,7 +32,7 @@ pub(super) enum Origin {
     /// The targets of one way.
     Fork { from: Option<NodeId>, span: Span },
     /// A pair of the step before, in the order of this one.
-    Step(Place, Place),
+    Step(TokenPlace, TokenPlace),
 }
 
 impl Origin {
@@ -48,22 +48,22 @@ impl Origin {
 /// Where a task may be in the next super-step.
 #[derive(Clone)]
 struct After {
-    places: Rc<[Place]>,
+    places: Rc<[TokenPlace]>,
     set: Rc<Sparse>,
 }
 
 /// What may run together in a flow.
-pub struct Together<'a> {
-    pub(super) flow: &'a Flow,
-    pub(super) places: Places<'a>,
-    pub(super) pairs: HashMap<(Place, Place), Origin>,
+pub struct MayHappenInParallel<'a> {
+    pub(super) cfg: &'a ControlFlowGraph,
+    pub(super) places: Marking<'a>,
+    pub(super) pairs: HashMap<(TokenPlace, TokenPlace), Origin>,
     /// The other places of each place's pairs.
     beside: Vec<Sparse>,
     /// Places that are known to be beside all that a place goes on to.
-    crossed: HashMap<Place, Sparse>,
-    open: VecDeque<(Place, Place)>,
+    crossed: HashMap<TokenPlace, Sparse>,
+    open: VecDeque<(TokenPlace, TokenPlace)>,
     pub(super) alive: Vec<bool>,
-    fresh: Vec<Place>,
+    fresh: Vec<TokenPlace>,
     /// Arrivals at a join beside another task that may be let through once more pairs are known.
     pub(super) held: Vec<Held>,
     /// How many pairs there were when they were last looked at.
@@ -72,19 +72,19 @@ pub struct Together<'a> {
     touched: BTreeSet<JoinId>,
     pub(super) fired: BTreeSet<JoinId>,
     /// Places that a node may go on to, computed when first asked for.
-    next: HashMap<Place, After>,
+    next: HashMap<TokenPlace, After>,
     /// Ways that were followed.
-    taken: HashSet<*const Way>,
+    taken: HashSet<*const Transition>,
     overflow: bool,
 }
 
-impl<'a> Together<'a> {
+impl<'a> MayHappenInParallel<'a> {
     /// Follows all pairs of a flow.
-    pub fn new(flow: &'a Flow) -> Self {
-        let places = Places::new(flow);
+    pub fn new(cfg: &'a ControlFlowGraph) -> Self {
+        let places = Marking::new(cfg);
         let count = places.count();
-        let mut together = Self {
-            flow,
+        let mut mhp = Self {
+            cfg,
             pairs: HashMap::new(),
             beside: vec![Sparse::default(); count],
             crossed: HashMap::new(),
@@ -100,11 +100,11 @@ impl<'a> Together<'a> {
             overflow: false,
             places,
         };
-        for way in &flow.start {
-            together.take(way, None);
+        for transition in &cfg.start {
+            mhp.take(transition, None);
         }
-        together.run();
-        together
+        mhp.run();
+        mhp
     }
 
     /// Whether all pairs were followed; otherwise any two nodes may run together.
@@ -126,17 +126,21 @@ impl<'a> Together<'a> {
     }
 
     /// What may run, or wait at a join or as deferred, in the super-steps of a node.
-    pub fn beside(&self, node: NodeId) -> Vec<Spot> {
-        let spot = |place: Place| {
+    pub fn beside(&self, node: NodeId) -> Vec<BlockId> {
+        let block = |place: TokenPlace| {
             let running = self.places.running(place).or(self.places.deferred(place));
-            let waiting = || self.places.waits(place).map(|(join, _)| Spot::Join(join));
-            running.map(Spot::Node).or_else(waiting)
+            let waiting = || {
+                self.places
+                    .waits(place)
+                    .map(|(join, _)| BlockId::Join(join))
+            };
+            running.map(BlockId::Node).or_else(waiting)
         };
         let beside = self.beside.get(node.0 as usize);
         beside
             .into_iter()
             .flat_map(Sparse::iter)
-            .filter_map(spot)
+            .filter_map(block)
             .collect()
     }
 
@@ -163,8 +167,8 @@ impl<'a> Together<'a> {
     }
 
     /// Whether a way may be taken by some run.
-    pub fn follows(&self, way: &Way) -> bool {
-        self.overflow || self.taken.contains(&std::ptr::from_ref(way))
+    pub fn follows(&self, transition: &Transition) -> bool {
+        self.overflow || self.taken.contains(&std::ptr::from_ref(transition))
     }
 
     /// Whether two members can both be at a join.
@@ -175,7 +179,7 @@ impl<'a> Together<'a> {
         self.overflow || self.has(a, b)
     }
 
-    pub(super) fn has(&self, a: Place, b: Place) -> bool {
+    pub(super) fn has(&self, a: TokenPlace, b: TokenPlace) -> bool {
         self.pairs.contains_key(&(a.min(b), a.max(b)))
     }
 
@@ -201,10 +205,10 @@ impl<'a> Together<'a> {
     }
 
     /// What a task that runs alone begins: its ways' targets, and the pairs among them.
-    fn go_on(&mut self, place: Place) {
+    fn go_on(&mut self, place: TokenPlace) {
         if let Some(node) = self.places.running(place) {
-            for way in self.places.ways(node) {
-                self.take(way, Some(node));
+            for transition in self.places.transitions(node) {
+                self.take(transition, Some(node));
             }
         } else if let Some(node) = self.places.deferred(place) {
             self.enter(node.0);
@@ -213,36 +217,39 @@ impl<'a> Together<'a> {
         }
     }
 
-    pub(super) fn take(&mut self, way: &'a Way, from: Option<NodeId>) {
-        let mut ways = vec![way];
-        while let Some(way) = ways.pop() {
+    pub(super) fn take(&mut self, transition: &'a Transition, from: Option<NodeId>) {
+        let mut transitions = vec![transition];
+        while let Some(transition) = transitions.pop() {
             // What a branch leads to is the same whoever comes to it.
-            if !self.taken.insert(std::ptr::from_ref(way)) {
+            if !self.taken.insert(std::ptr::from_ref(transition)) {
                 continue;
             }
-            if let [goal] = way.goals.as_slice()
-                && !goal.many
+            if let [successor] = transition.successors.as_slice()
+                && !successor.many
             {
-                let place = self.places.step(goal, from, |on| ways.push(on));
+                let place = self.places.step(successor, from, |on| transitions.push(on));
                 place.into_iter().for_each(|place| self.enter(place));
                 continue;
             }
             let origin = Origin::Fork {
                 from,
-                span: way.span,
+                span: transition.span,
             };
-            let mut reached: Vec<(Rc<[Place]>, &Goal)> = Vec::new();
-            for goal in &way.goals {
-                let places = self.places.arrive(goal, from, |on| ways.push(on));
-                reached.push((places.into_iter().collect(), goal));
+            let mut reached: Vec<(Rc<[TokenPlace]>, &Successor)> = Vec::new();
+            for successor in &transition.successors {
+                let places = self
+                    .places
+                    .arrive(successor, from, |on| transitions.push(on));
+                reached.push((places.into_iter().collect(), successor));
             }
-            for (places, goal) in &reached {
+            for (places, successor) in &reached {
                 places.iter().for_each(|place| self.enter(*place));
-                if goal.many {
-                    self.many(places, goal, origin);
+                if successor.many {
+                    self.many(places, successor, origin);
                 }
             }
-            let reached: Vec<Rc<[Place]>> = reached.into_iter().map(|(places, _)| places).collect();
+            let reached: Vec<Rc<[TokenPlace]>> =
+                reached.into_iter().map(|(places, _)| places).collect();
             self.fork(&reached, origin);
             if let Some(node) = from {
                 self.hold_each(node, &reached, origin);
@@ -251,7 +258,7 @@ impl<'a> Together<'a> {
     }
 
     /// The targets of one way, each with each.
-    fn fork(&mut self, reached: &[Rc<[Place]>], origin: Origin) {
+    fn fork(&mut self, reached: &[Rc<[TokenPlace]>], origin: Origin) {
         if reached.iter().any(|places| places.len() > FEW) {
             let mut before = Sparse::default();
             for places in reached {
@@ -271,9 +278,9 @@ impl<'a> Together<'a> {
     }
 
     /// Notes which targets of a node's way are arrivals at joins, beside each other target.
-    fn hold_each(&mut self, node: NodeId, reached: &[Rc<[Place]>], origin: Origin) {
-        let waits = |place: &Place| self.places.waits(*place).is_some();
-        let arrives = |(_, places): &(usize, &Rc<[Place]>)| places.iter().any(waits);
+    fn hold_each(&mut self, node: NodeId, reached: &[Rc<[TokenPlace]>], origin: Origin) {
+        let waits = |place: &TokenPlace| self.places.waits(*place).is_some();
+        let arrives = |(_, places): &(usize, &Rc<[TokenPlace]>)| places.iter().any(waits);
         let arrivals: Vec<usize> = reached
             .iter()
             .enumerate()
@@ -293,10 +300,10 @@ impl<'a> Together<'a> {
     }
 
     /// Tasks that `each` sends: two of them at every two places, also twice at the worker itself.
-    fn many(&mut self, places: &[Place], goal: &Goal, origin: Origin) {
+    fn many(&mut self, places: &[TokenPlace], successor: &Successor, origin: Origin) {
         self.cross(places, places, origin);
         // Tasks of a deferred worker wait one by one, and run together.
-        if let Spot::Node(worker) = goal.to
+        if let BlockId::Node(worker) = successor.to
             && places
                 .iter()
                 .any(|place| *place == worker.0 || self.places.deferred(*place) == Some(worker))
@@ -305,7 +312,7 @@ impl<'a> Together<'a> {
         }
     }
 
-    fn cross(&mut self, left: &[Place], right: &[Place], origin: Origin) {
+    fn cross(&mut self, left: &[TokenPlace], right: &[TokenPlace], origin: Origin) {
         for a in left {
             for b in right.iter().filter(|b| *b != a) {
                 self.add(*a, *b, origin);
@@ -317,10 +324,15 @@ impl<'a> Together<'a> {
     }
 
     /// The same for many of them, passing over what is known.
-    fn cross_sets(&mut self, left: impl Iterator<Item = Place>, right: &Sparse, origin: Origin) {
+    fn cross_sets(
+        &mut self,
+        left: impl Iterator<Item = TokenPlace>,
+        right: &Sparse,
+        origin: Origin,
+    ) {
         for a in left {
             let known = self.beside.get(a as usize);
-            let fresh: Vec<Place> = match known {
+            let fresh: Vec<TokenPlace> = match known {
                 Some(known) => right.without(known).filter(|b| *b != a).collect(),
                 None => Vec::new(),
             };
@@ -333,14 +345,14 @@ impl<'a> Together<'a> {
         }
     }
 
-    fn enter(&mut self, place: Place) {
+    fn enter(&mut self, place: TokenPlace) {
         if let Some(alive) = self.alive.get_mut(place as usize).filter(|alive| !**alive) {
             *alive = true;
             self.fresh.push(place);
         }
     }
 
-    pub(super) fn add(&mut self, a: Place, b: Place, origin: Origin) {
+    pub(super) fn add(&mut self, a: TokenPlace, b: TokenPlace, origin: Origin) {
         let (key, origin) = match a <= b {
             true => ((a, b), origin),
             false => ((b, a), origin.turned()),
@@ -363,7 +375,7 @@ impl<'a> Together<'a> {
     }
 
     /// One super-step of two tasks.
-    fn step(&mut self, a: Place, b: Place) {
+    fn step(&mut self, a: TokenPlace, b: TokenPlace) {
         let (left, right) = (self.after(a), self.after(b));
         let origin = Origin::Step(a, b);
         match left.places.len() * right.places.len() <= FEW {
@@ -396,11 +408,11 @@ impl<'a> Together<'a> {
     /// come to one hub all go on to the same places.
     fn cross_after(
         &mut self,
-        (a, left): (Place, &After),
-        (b, right): (Place, &After),
+        (a, left): (TokenPlace, &After),
+        (b, right): (TokenPlace, &After),
         origin: Origin,
     ) {
-        let crossed = |of: Place| self.crossed.get(&of).cloned().unwrap_or_default();
+        let crossed = |of: TokenPlace| self.crossed.get(&of).cloned().unwrap_or_default();
         let (by_a, by_b) = (crossed(a), crossed(b));
         let more: Sparse = right.set.without(&by_a).collect();
         if !more.is_empty() {
@@ -412,16 +424,23 @@ impl<'a> Together<'a> {
     }
 
     /// Where a task may be in the next super-step, as long as no join leads it on.
-    fn after(&mut self, place: Place) -> After {
+    fn after(&mut self, place: TokenPlace) -> After {
         if let Some(known) = self.next.get(&place) {
             return known.clone();
         }
-        let places: Rc<[Place]> = match self.places.running(place) {
+        let places: Rc<[TokenPlace]> = match self.places.running(place) {
             None => Rc::from([place]),
             Some(node) => {
-                let goals = self.places.ways(node).flat_map(|way| &way.goals);
-                let places = goals.flat_map(|goal| self.places.arrive(goal, Some(node), |_| {}));
-                places.collect::<BTreeSet<Place>>().into_iter().collect()
+                let successors = self
+                    .places
+                    .transitions(node)
+                    .flat_map(|transition| &transition.successors);
+                let places = successors
+                    .flat_map(|successor| self.places.arrive(successor, Some(node), |_| {}));
+                places
+                    .collect::<BTreeSet<TokenPlace>>()
+                    .into_iter()
+                    .collect()
             }
         };
         let after = After {

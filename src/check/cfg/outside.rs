@@ -7,15 +7,15 @@ use crate::ir::ToolId;
 use crate::resolve::program::{Node, Route, Target, TargetKind, Work};
 
 use super::build::Builder;
-use super::model::{Cause, Goal, Spot, Way, Write};
+use super::model::{BlockId, EdgeKind, Successor, Transition, Write};
 
 impl Builder<'_> {
     /// A jump of a tool is one way, with all that it leads to; with a computed target, one for each place that the
     /// node's `ends` have.
-    pub(super) fn tool_ways(&mut self, node: &Node) -> Vec<Way> {
-        let mut ways = Vec::new();
+    pub(super) fn tool_ways(&mut self, node: &Node) -> Vec<Transition> {
+        let mut transitions = Vec::new();
         if matches!(node.work, Work::Llm(_)) {
-            return ways;
+            return transitions;
         }
         for used in node.tools() {
             let span = used.span;
@@ -32,69 +32,69 @@ impl Builder<'_> {
                         Some(Write { field, span })
                     })
                     .collect();
-                let mut goals = ThinVec::new();
+                let mut successors = ThinVec::new();
                 let mut alternatives = Vec::new();
                 for target in &jump.to {
                     match &target.kind {
                         TargetKind::Computed(_) => {
                             alternatives.extend(self.computed_by(used.node, target, node));
                         }
-                        _ => goals.extend(self.tool_goals(target, node, span)),
+                        _ => successors.extend(self.tool_goals(target, node, span)),
                     }
                 }
-                let way = |goals| Way {
-                    cause: Cause::Tool,
-                    goals,
+                let transition = |successors| Transition {
+                    kind: EdgeKind::Tool,
+                    successors,
                     writes: writes.clone(),
                     span,
                 };
-                if alternatives.is_empty() && !goals.is_empty() {
-                    ways.push(way(goals));
+                if alternatives.is_empty() && !successors.is_empty() {
+                    transitions.push(transition(successors));
                 } else {
-                    ways.extend(alternatives.into_iter().map(|goal| {
-                        let all = std::iter::once(goal).chain(goals.iter().cloned());
-                        way(all.collect())
+                    transitions.extend(alternatives.into_iter().map(|successor| {
+                        let all = std::iter::once(successor).chain(successors.iter().cloned());
+                        transition(all.collect())
                     }));
                 }
             }
         }
-        ways
+        transitions
     }
 
     /// The places that a computed target of a tool may lead to.
-    fn computed_by(&mut self, tool: ToolId, target: &Target, node: &Node) -> Vec<Goal> {
+    fn computed_by(&mut self, tool: ToolId, target: &Target, node: &Node) -> Vec<Successor> {
         let mut computed = self.written.computed(tool).iter();
         let names = computed.find(|found| found.span == target.span);
         match names.and_then(|found| found.names.clone()) {
             Some(names) => {
                 let names = names.into_iter();
-                let goals = |name| self.named(&Spanned::new(name, target.span), Some(node));
-                names.flat_map(goals).collect()
+                let successors = |name| self.named(&Spanned::new(name, target.span), Some(node));
+                names.flat_map(successors).collect()
             }
-            None => self.goals(target, Some(node)),
+            None => self.successors(target, Some(node)),
         }
     }
 
     /// What a tool that goes to `fail` ends with is its error, and no way.
-    fn tool_goals(&mut self, target: &Target, node: &Node, span: Span) -> Vec<Goal> {
+    fn tool_goals(&mut self, target: &Target, node: &Node, span: Span) -> Vec<Successor> {
         match &target.kind {
             TargetKind::Fail(_) => Vec::new(),
             TargetKind::End => self.named(&Spanned::new("end".to_owned(), target.span), Some(node)),
             TargetKind::NamedEach(each) => {
-                let goals = self.named(&each.worker, Some(node)).into_iter();
-                goals
-                    .map(|goal| Goal {
+                let successors = self.named(&each.worker, Some(node)).into_iter();
+                successors
+                    .map(|successor| Successor {
                         many: true,
                         span,
-                        ..goal
+                        ..successor
                     })
                     .collect()
             }
-            _ => self.goals(target, Some(node)),
+            _ => self.successors(target, Some(node)),
         }
     }
 
-    pub(super) fn child_ways(&mut self, node: &Node) -> Vec<Way> {
+    pub(super) fn child_ways(&mut self, node: &Node) -> Vec<Transition> {
         let Work::Subgraph {
             graph: Some(child),
             name,
@@ -103,51 +103,55 @@ impl Builder<'_> {
         else {
             return Vec::new();
         };
-        let together = self.written.leaving.get(*child);
+        let mhp = self.written.leaving.get(*child);
         let Some(child) = self.program.graphs.get(*child) else {
             return Vec::new();
         };
-        let goals: Vec<ThinVec<Goal>> = child
+        let successors: Vec<ThinVec<Successor>> = child
             .leaves
             .iter()
             .map(|left| self.named(left, Some(node)).into())
             .collect();
         // Tasks that run side by side in the called graph may leave by two names at once.
-        let mut at_once: Vec<ThinVec<Goal>> = Vec::new();
-        if let Some(pairs) = together.filter(|pairs| !pairs.is_empty()) {
+        let mut at_once: Vec<ThinVec<Successor>> = Vec::new();
+        if let Some(pairs) = mhp.filter(|pairs| !pairs.is_empty()) {
             let of = |name: &str| child.leaves.iter().position(|left| left.node == name);
             let both = |one: &str, other: &str| {
-                let (one, other) = (goals.get(of(one)?)?, goals.get(of(other)?)?);
+                let (one, other) = (successors.get(of(one)?)?, successors.get(of(other)?)?);
                 Some(one.iter().chain(other).cloned().collect())
             };
             at_once.extend(pairs.iter().filter_map(|(one, other)| both(one, other)));
         }
-        let way = |goals| Way {
-            cause: Cause::Child,
-            goals,
+        let transition = |successors| Transition {
+            kind: EdgeKind::Child,
+            successors,
             writes: ThinVec::new(),
             span: name.span,
         };
-        goals.into_iter().chain(at_once).map(way).collect()
+        successors
+            .into_iter()
+            .chain(at_once)
+            .map(transition)
+            .collect()
     }
 
     /// What a tool's or a leaving subgraph's name leads to: the node's `ends` say so. Where they
     /// lack it (which is reported), a node of that name is what was meant.
-    pub(super) fn named(&mut self, name: &Spanned<String>, node: Option<&Node>) -> Vec<Goal> {
+    pub(super) fn named(&mut self, name: &Spanned<String>, node: Option<&Node>) -> Vec<Successor> {
         if let Some(end) = node
             .and_then(|n| n.ends.as_ref())
             .and_then(|e| e.find(&name.node))
         {
-            return self.goals(&end.to, None);
+            return self.successors(&end.to, None);
         }
         match self.graph.node(&name.node) {
-            Some(id) => vec![Goal {
-                to: Spot::Node(id),
+            Some(id) => vec![Successor {
+                to: BlockId::Node(id),
                 many: false,
                 span: name.span,
             }],
-            None if name.node == "end" => vec![Goal {
-                to: Spot::End,
+            None if name.node == "end" => vec![Successor {
+                to: BlockId::End,
                 many: false,
                 span: name.span,
             }],

@@ -11,9 +11,9 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 use crate::resolve::program::Graph;
 
-use super::arrows::Arrows;
-use super::model::{Cause, Flow, Spot};
-use super::together::Together;
+use super::mhp::MayHappenInParallel;
+use super::model::{BlockId, ControlFlowGraph, EdgeKind};
+use super::predecessors::Predecessors;
 
 /// A cap that is never met.
 struct Unmet {
@@ -28,30 +28,38 @@ struct Unmet {
 /// Reports these joins; gives them back.
 pub fn unmet(
     graph: &Graph,
-    flow: &Flow,
-    arrows: &Arrows,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    predecessors: &Predecessors,
+    mhp: &MayHappenInParallel,
     diags: &mut Diagnostics,
 ) -> BTreeSet<JoinId> {
     let mut silent = BTreeSet::new();
-    let capped = |stop: &super::model::Stop| stop.ways.iter().any(|way| way.cause == Cause::Visits);
-    if flow.joins.is_empty() || !flow.stops.iter().any(capped) {
+    let capped = |node: &super::model::Block| {
+        node.transitions
+            .iter()
+            .any(|transition| transition.kind == EdgeKind::Visits)
+    };
+    if cfg.joins.is_empty() || !cfg.nodes.iter().any(capped) {
         return silent;
     }
-    let entries = Entries::of(graph, flow, arrows);
-    for (id, join) in flow.joins.entries() {
-        if !together.fires(id) || entries.at(Spot::Join(id)) != Some(0) {
+    let entries = Entries::of(graph, cfg, predecessors);
+    for (id, join) in cfg.joins.entries() {
+        if !mhp.fires(id) || entries.at(BlockId::Join(id)) != Some(0) {
             continue;
         }
         let members = join.members.iter();
-        let mut missing = members.filter(|(member, _)| entries.at(Spot::Node(*member)) == Some(0));
+        let mut missing =
+            members.filter(|(member, _)| entries.at(BlockId::Node(*member)) == Some(0));
         let found = missing.find_map(|(member, _)| {
-            Some((*member, entries.cap(graph, arrows, Spot::Node(*member))?))
+            Some((
+                *member,
+                entries.cap(graph, predecessors, BlockId::Node(*member))?,
+            ))
         });
         let Some((member, cap)) = found else { continue };
         let (missing, node) = (
-            flow.name(Spot::Node(member)),
-            flow.name(Spot::Node(cap.node)),
+            cfg.name(BlockId::Node(member)),
+            cfg.name(BlockId::Node(cap.node)),
         );
         let times = match cap.entries {
             1 => "once".to_owned(),
@@ -73,41 +81,45 @@ pub fn unmet(
     silent
 }
 
-/// How often each spot is entered at most, by its number; `None` where nothing bounds that.
+/// How often each block is entered at most, by its number; `None` where nothing bounds that.
 struct Entries<'a> {
-    flow: &'a Flow,
+    cfg: &'a ControlFlowGraph,
     most: Vec<Option<u64>>,
 }
 
 impl<'a> Entries<'a> {
     /// Counts, what is led to behind what leads there. What a circle leads to is not come to.
-    fn of(graph: &Graph, flow: &'a Flow, arrows: &Arrows) -> Self {
-        let spots: Vec<Spot> = flow.spots().collect();
-        let mut waits: Vec<usize> = spots
+    fn of(graph: &Graph, cfg: &'a ControlFlowGraph, predecessors: &Predecessors) -> Self {
+        let blocks: Vec<BlockId> = cfg.blocks().collect();
+        let mut waits: Vec<usize> = blocks
             .iter()
-            .map(|spot| {
-                arrows
-                    .into(flow, *spot)
+            .map(|block| {
+                predecessors
+                    .into(cfg, *block)
                     .iter()
                     .filter(|arrow| arrow.from.is_some())
                     .count()
             })
             .collect();
         let mut entries = Self {
-            flow,
-            most: vec![None; spots.len()],
+            cfg,
+            most: vec![None; blocks.len()],
         };
-        let mut open: Vec<usize> = (0..spots.len())
+        let mut open: Vec<usize> = (0..blocks.len())
             .filter(|at| waits.get(*at) == Some(&0))
             .collect();
         while let Some(at) = open.pop() {
-            let spot = flow.spot(at);
-            let most = entries.counted(graph, arrows, spot);
+            let block = cfg.block(at);
+            let most = entries.counted(graph, predecessors, block);
             if let Some(slot) = entries.most.get_mut(at) {
                 *slot = most;
             }
-            for goal in flow.ways(spot).iter().flat_map(|way| &way.goals) {
-                let next = flow.number(goal.to);
+            for successor in cfg
+                .transitions(block)
+                .iter()
+                .flat_map(|transition| &transition.successors)
+            {
+                let next = cfg.number(successor.to);
                 if let Some((next, left)) = next.and_then(|next| Some((next, waits.get_mut(next)?)))
                 {
                     *left -= 1;
@@ -120,42 +132,43 @@ impl<'a> Entries<'a> {
         entries
     }
 
-    fn at(&self, spot: Spot) -> Option<u64> {
-        self.most.get(self.flow.number(spot)?).copied()?
+    fn at(&self, block: BlockId) -> Option<u64> {
+        self.most.get(self.cfg.number(block)?).copied()?
     }
 
-    /// How often a spot is entered, from how often the others are.
-    fn counted(&self, graph: &Graph, arrows: &Arrows, spot: Spot) -> Option<u64> {
+    /// How often a block is entered, from how often the others are.
+    fn counted(&self, graph: &Graph, predecessors: &Predecessors, block: BlockId) -> Option<u64> {
         // A node takes one of its ways each time; that of its `max_visits` where it is not entered.
-        let mut from: BTreeMap<(Option<Spot>, bool), u64> = BTreeMap::new();
-        for arrow in arrows.into(self.flow, spot) {
+        let mut from: BTreeMap<(Option<BlockId>, bool), u64> = BTreeMap::new();
+        for arrow in predecessors.into(self.cfg, block) {
             let taken = match arrow.from {
                 None => 1,
-                Some(source) => self.taken(graph, source, arrow.way.cause)?,
+                Some(source) => self.taken(graph, source, arrow.transition.kind)?,
             };
-            if taken > 0 && arrow.goal().is_none_or(|goal| goal.many) {
+            if taken > 0 && arrow.successor().is_none_or(|successor| successor.many) {
                 return None;
             }
-            let instead = arrow.way.cause == Cause::Visits;
+            let instead = arrow.transition.kind == EdgeKind::Visits;
             let most = from.entry((arrow.from, instead)).or_default();
             *most = taken.max(*most);
         }
-        let Spot::Join(id) = spot else {
+        let BlockId::Join(id) = block else {
             return Some(from.into_values().fold(0, u64::saturating_add));
         };
-        let members = self.flow.joins.get(id)?.members.iter();
+        let members = self.cfg.joins.get(id)?.members.iter();
         let arrives = members.map(|(member, _)| {
-            let ways = [true, false].map(|instead| (Some(Spot::Node(*member)), instead));
-            let ways = ways.map(|way| from.get(&way).copied().unwrap_or_default());
-            ways.into_iter().fold(0, u64::saturating_add)
+            let transitions = [true, false].map(|instead| (Some(BlockId::Node(*member)), instead));
+            let transitions =
+                transitions.map(|transition| from.get(&transition).copied().unwrap_or_default());
+            transitions.into_iter().fold(0, u64::saturating_add)
         });
         arrives.min()
     }
 
-    /// How often the ways out of a spot are taken that have this cause.
-    fn taken(&self, graph: &Graph, spot: Spot, cause: Cause) -> Option<u64> {
-        let most = self.at(spot)?;
-        let Spot::Node(id) = spot else {
+    /// How often the ways out of a block are taken that have this cause.
+    fn taken(&self, graph: &Graph, block: BlockId, kind: EdgeKind) -> Option<u64> {
+        let most = self.at(block)?;
+        let BlockId::Node(id) = block else {
             return Some(most);
         };
         let max = graph
@@ -167,21 +180,21 @@ impl<'a> Entries<'a> {
         };
         // Each instance has its own number, which is at least one.
         let limit = max.limit_by.is_none().then_some(u64::from(max.limit));
-        Some(match cause {
-            Cause::Visits => most.saturating_sub(limit.unwrap_or(1)),
+        Some(match kind {
+            EdgeKind::Visits => most.saturating_sub(limit.unwrap_or(1)),
             _ => most.min(limit.unwrap_or(most)),
         })
     }
 
-    /// The cap that alone leads to a spot, and is never met.
-    fn cap(&self, graph: &Graph, arrows: &Arrows, spot: Spot) -> Option<Unmet> {
-        let mut seen = BTreeSet::from([spot]);
-        let mut open = vec![spot];
-        while let Some(spot) = open.pop() {
-            for arrow in arrows.into(self.flow, spot) {
+    /// The cap that alone leads to a block, and is never met.
+    fn cap(&self, graph: &Graph, predecessors: &Predecessors, block: BlockId) -> Option<Unmet> {
+        let mut seen = BTreeSet::from([block]);
+        let mut open = vec![block];
+        while let Some(block) = open.pop() {
+            for arrow in predecessors.into(self.cfg, block) {
                 let Some(from) = arrow.from else { continue };
-                if let (Cause::Visits, Spot::Node(node), Some(entries @ 1..)) =
-                    (arrow.way.cause, from, self.at(from))
+                if let (EdgeKind::Visits, BlockId::Node(node), Some(entries @ 1..)) =
+                    (arrow.transition.kind, from, self.at(from))
                 {
                     let max = graph.nodes.get(node)?.max_visits.as_ref()?;
                     return Some(Unmet {

@@ -5,17 +5,17 @@
 
 use std::collections::BTreeSet;
 
-use super::model::{Cause, Spot, Way};
-use super::place::Place;
-use super::together::Together;
+use super::mhp::MayHappenInParallel;
+use super::model::{BlockId, EdgeKind, Transition};
+use super::place::TokenPlace;
 
-impl Together<'_> {
+impl MayHappenInParallel<'_> {
     /// The pairs of places in the next super-step of two tasks of which one is a node, and the other only its stand-in.
     pub(super) fn apart(
         &self,
-        (a, left): (Place, &[Place]),
-        (b, right): (Place, &[Place]),
-    ) -> BTreeSet<(Place, Place)> {
+        (a, left): (TokenPlace, &[TokenPlace]),
+        (b, right): (TokenPlace, &[TokenPlace]),
+    ) -> BTreeSet<(TokenPlace, TokenPlace)> {
         let mut apart = BTreeSet::new();
         for p in left.iter().filter(|p| self.capped(**p)) {
             let others = self.stand_ins(*p, a, (b, right));
@@ -28,41 +28,51 @@ impl Together<'_> {
         apart
     }
 
-    fn capped(&self, place: Place) -> bool {
+    fn capped(&self, place: TokenPlace) -> bool {
         let node = self.places.running(place);
-        let stop = node.and_then(|id| self.flow.stops.get(id));
-        stop.is_some_and(|stop| stop.ways.iter().any(|way| way.cause == Cause::Visits))
+        let node = node.and_then(|id| self.cfg.nodes.get(id));
+        node.is_some_and(|node| {
+            node.transitions
+                .iter()
+                .any(|transition| transition.kind == EdgeKind::Visits)
+        })
     }
 
     /// Places behind a task that it only comes to in place of a capped node, which another task comes to.
     fn stand_ins(
         &self,
-        capped: Place,
-        one: Place,
-        (other, after): (Place, &[Place]),
-    ) -> Vec<Place> {
+        capped: TokenPlace,
+        one: TokenPlace,
+        (other, after): (TokenPlace, &[TokenPlace]),
+    ) -> Vec<TokenPlace> {
         let Some(node) = self.places.running(capped) else {
             return Vec::new();
         };
         // Tasks of an `each` are visits of their own.
-        let sent = |way: &Way| {
-            let mut goals = way.goals.iter();
-            goals.any(|goal| goal.many && goal.to == Spot::Node(node))
+        let sent = |transition: &Transition| {
+            let mut successors = transition.successors.iter();
+            successors.any(|successor| successor.many && successor.to == BlockId::Node(node))
         };
         let (Some(one), Some(from)) = (self.places.running(one), self.places.running(other)) else {
             return Vec::new();
         };
         if self
             .places
-            .ways(one)
-            .chain(self.places.ways(from))
+            .transitions(one)
+            .chain(self.places.transitions(from))
             .any(sent)
         {
             return Vec::new();
         }
-        let goals = self.places.ways(from).flat_map(|way| &way.goals);
-        let plain: BTreeSet<Place> = goals
-            .flat_map(|goal| self.places.arrive_but(goal, Some(from), Some(node), |_| {}))
+        let successors = self
+            .places
+            .transitions(from)
+            .flat_map(|transition| &transition.successors);
+        let plain: BTreeSet<TokenPlace> = successors
+            .flat_map(|successor| {
+                self.places
+                    .arrive_but(successor, Some(from), Some(node), |_| {})
+            })
             .collect();
         let only = after.iter().filter(|place| !plain.contains(place));
         only.copied().collect()

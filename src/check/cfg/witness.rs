@@ -3,9 +3,9 @@
 use crate::base::Span;
 use crate::ir::NodeId;
 
-use super::model::Spot;
-use super::place::Place;
-use super::together::{Origin, Together};
+use super::mhp::{MayHappenInParallel, Origin};
+use super::model::BlockId;
+use super::place::TokenPlace;
 
 /// Two paths that begin at one fork and end in the same super-step.
 pub struct Witness {
@@ -17,7 +17,7 @@ pub struct Witness {
     pub second: String,
 }
 
-impl Together<'_> {
+impl MayHappenInParallel<'_> {
     /// How two nodes come to run together.
     pub fn witness(&self, a: NodeId, b: NodeId) -> Option<Witness> {
         let (mut p, mut q) = (a.0, b.0);
@@ -46,12 +46,12 @@ impl Together<'_> {
     }
 
     /// `fork -> a -> b`, without the steps that a task waits.
-    fn path(&self, from: Option<NodeId>, backwards: &[Place]) -> String {
-        let fork = from.map_or("start", |node| self.flow.name(Spot::Node(node)));
+    fn path(&self, from: Option<NodeId>, backwards: &[TokenPlace]) -> String {
+        let fork = from.map_or("start", |node| self.cfg.name(BlockId::Node(node)));
         let mut names = vec![fork];
         for place in backwards.iter().rev() {
             if let Some(node) = self.places.running(*place) {
-                names.push(self.flow.name(Spot::Node(node)));
+                names.push(self.cfg.name(BlockId::Node(node)));
             }
         }
         names.join(" -> ")

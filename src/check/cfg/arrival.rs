@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use crate::ir::{JoinId, NodeId};
 
-use super::model::Spot;
-use super::place::Place;
-use super::together::{Origin, Together};
+use super::mhp::{MayHappenInParallel, Origin};
+use super::model::BlockId;
+use super::place::TokenPlace;
 
 /// A member's arrival at a join, beside something else that goes on.
 #[derive(Clone)]
@@ -15,11 +15,11 @@ pub(super) struct Held {
     join: JoinId,
     member: NodeId,
     /// The task that arrives.
-    one: Place,
+    one: TokenPlace,
     /// The task beside it; `None` for other targets of the same way.
-    other: Option<Place>,
+    other: Option<TokenPlace>,
     /// Where that is in the next super-step.
-    beside: Rc<[Place]>,
+    beside: Rc<[TokenPlace]>,
     origin: Origin,
     /// Held since another join led on beside it. Such a one holds no further ones.
     chained: bool,
@@ -35,14 +35,14 @@ enum Lacking {
     Several,
 }
 
-impl Together<'_> {
+impl MayHappenInParallel<'_> {
     /// Notes those of the places that are arrivals at joins.
     pub(super) fn hold(
         &mut self,
-        one: Place,
-        other: Option<Place>,
-        places: &[Place],
-        beside: &Rc<[Place]>,
+        one: TokenPlace,
+        other: Option<TokenPlace>,
+        places: &[TokenPlace],
+        beside: &Rc<[TokenPlace]>,
         origin: Origin,
     ) {
         for (join, member) in places.iter().filter_map(|place| self.places.waits(*place)) {
@@ -61,8 +61,8 @@ impl Together<'_> {
 
     /// A join leads on where each two of its members can both have come.
     pub(super) fn fire(&mut self, id: JoinId) {
-        let flow = self.flow;
-        let Some(join) = flow.joins.get(id).filter(|_| !self.fired.contains(&id)) else {
+        let cfg = self.cfg;
+        let Some(join) = cfg.joins.get(id).filter(|_| !self.fired.contains(&id)) else {
             return;
         };
         let members = &join.members;
@@ -77,7 +77,9 @@ impl Together<'_> {
         });
         if all {
             self.fired.insert(id);
-            join.ways.iter().for_each(|way| self.take(way, None));
+            join.transitions
+                .iter()
+                .for_each(|transition| self.take(transition, None));
             // What was held at it may pass now.
             self.looked = 0;
         }
@@ -107,8 +109,8 @@ impl Together<'_> {
     /// Whether all other members can be at the join, beside all that runs, when the one arrives there.
     /// What is `lacking` beside each task was found in the same round; pairs that have come since are
     /// seen in the next, which there is when there are any.
-    fn passes(&self, held: &Held, lacking: &mut HashMap<(JoinId, Place), Lacking>) -> bool {
-        let mut whole = |task: Place| {
+    fn passes(&self, held: &Held, lacking: &mut HashMap<(JoinId, TokenPlace), Lacking>) -> bool {
+        let mut whole = |task: TokenPlace| {
             let lacking = lacking.entry((held.join, task));
             match lacking.or_insert_with(|| self.lacking(held.join, task)) {
                 Lacking::Nobody => true,
@@ -120,8 +122,8 @@ impl Together<'_> {
     }
 
     /// The members of a join that can't have come to it beside a task.
-    fn lacking(&self, join: JoinId, task: Place) -> Lacking {
-        let Some(gather) = self.flow.joins.get(join) else {
+    fn lacking(&self, join: JoinId, task: TokenPlace) -> Lacking {
+        let Some(gather) = self.cfg.joins.get(join) else {
             return Lacking::Several;
         };
         let beside = |member: NodeId| {
@@ -150,26 +152,37 @@ impl Together<'_> {
     }
 
     /// Where a member goes besides the join that it comes to. One that jumps elsewhere does not arrive.
-    fn goes_besides(&self, held: &Held, member: NodeId) -> BTreeSet<Place> {
-        let join = Spot::Join(held.join);
-        let ways = self.places.ways(member);
-        let ways = ways.filter(|way| way.goals.iter().any(|goal| goal.to == join));
-        let goals = ways.flat_map(|way| &way.goals);
-        let places = goals.flat_map(|goal| self.places.arrive(goal, Some(member), |_| {}));
+    fn goes_besides(&self, held: &Held, member: NodeId) -> BTreeSet<TokenPlace> {
+        let join = BlockId::Join(held.join);
+        let transitions = self.places.transitions(member);
+        let transitions = transitions.filter(|transition| {
+            transition
+                .successors
+                .iter()
+                .any(|successor| successor.to == join)
+        });
+        let successors = transitions.flat_map(|transition| &transition.successors);
+        let places =
+            successors.flat_map(|successor| self.places.arrive(successor, Some(member), |_| {}));
         places.collect()
     }
 
     /// The join leads on beside what runs there, which is not what waits at the same join. What comes
     /// to another join at that moment may make that one lead on as well. Where the task beside it comes to the join too, it
     /// goes on to places `with` that alone.
-    fn pass(&mut self, held: &Held, with: Option<BTreeSet<Place>>) {
-        let flow = self.flow;
-        let ways = flow.joins.get(held.join).map_or(&[][..], |join| &join.ways);
-        let goals = ways.iter().flat_map(|way| &way.goals);
-        let led: BTreeSet<Place> = goals
-            .flat_map(|goal| self.places.arrive(goal, None, |_| {}))
+    fn pass(&mut self, held: &Held, with: Option<BTreeSet<TokenPlace>>) {
+        let cfg = self.cfg;
+        let transitions = cfg
+            .joins
+            .get(held.join)
+            .map_or(&[][..], |join| &join.transitions);
+        let successors = transitions
+            .iter()
+            .flat_map(|transition| &transition.successors);
+        let led: BTreeSet<TokenPlace> = successors
+            .flat_map(|successor| self.places.arrive(successor, None, |_| {}))
             .collect();
-        let led: Rc<[Place]> = led.into_iter().collect();
+        let led: Rc<[TokenPlace]> = led.into_iter().collect();
         let arrives = held
             .other
             .is_none_or(|other| self.places.running(other).is_some());

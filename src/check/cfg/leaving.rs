@@ -9,9 +9,9 @@ use crate::resolve::program::{Graph, Jump, Node, Program, Route, Target, TargetK
 use super::super::calls::{called, callers};
 
 use super::build;
-use super::model::{Flow, Spot};
+use super::mhp::MayHappenInParallel;
+use super::model::{BlockId, ControlFlowGraph};
 use super::sparse::Sparse;
-use super::together::Together;
 use super::written::Written;
 
 /// For each graph the pairs of names by which two tasks of one super-step may leave it, in order.
@@ -67,28 +67,28 @@ fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String,
     for names in starts.chain(own.iter().flatten().cloned()) {
         cross(&names, &names, &mut pairs);
     }
-    let flow = build::of(program, graph, known);
-    let together = Together::new(&flow);
+    let cfg = build::of(program, graph, known);
+    let mhp = MayHappenInParallel::new(&cfg);
     let all = |id: NodeId| -> BTreeSet<String> {
-        let nodes = with_branches(&flow, id).into_iter();
+        let nodes = with_branches(&cfg, id).into_iter();
         let names = nodes.filter_map(|id| own.get(id.0 as usize));
         names.flatten().flatten().cloned().collect()
     };
-    let by_node: Vec<BTreeSet<String>> = flow.stops.ids().map(all).collect();
-    if !together.complete() {
+    let by_node: Vec<BTreeSet<String>> = cfg.nodes.ids().map(all).collect();
+    if !mhp.complete() {
         let all: BTreeSet<String> = by_node.iter().flatten().cloned().collect();
         cross(&all, &all, &mut pairs);
         return pairs;
     }
     let mut leaving: BTreeMap<&String, Sparse> = BTreeMap::new();
-    for (id, names) in flow.stops.ids().zip(&by_node) {
+    for (id, names) in cfg.nodes.ids().zip(&by_node) {
         for name in names {
             leaving.entry(name).or_default().insert(id.0);
         }
     }
     for (one, nodes) in &leaving {
         let mut beside = Sparse::default();
-        let partners = nodes.iter().filter_map(|id| together.partners(NodeId(id)));
+        let partners = nodes.iter().filter_map(|id| mhp.partners(NodeId(id)));
         partners.for_each(|partners| beside.join(partners));
         let later = leaving.iter().filter(|(other, _)| *other > one);
         for (other, _) in later.filter(|(_, nodes)| nodes.common(&beside).next().is_some()) {
@@ -147,13 +147,17 @@ fn of_node(graph: &Graph, id: NodeId) -> Vec<BTreeSet<String>> {
 }
 
 /// A node and the branches that it is led on by.
-fn with_branches(flow: &Flow, id: NodeId) -> BTreeSet<NodeId> {
+fn with_branches(cfg: &ControlFlowGraph, id: NodeId) -> BTreeSet<NodeId> {
     let mut seen = BTreeSet::from([id]);
     let mut open = vec![id];
     while let Some(at) = open.pop() {
-        for goal in flow.ways(Spot::Node(at)).iter().flat_map(|way| &way.goals) {
-            if let Spot::Node(to) = goal.to
-                && flow.stops.get(to).is_some_and(|stop| stop.branch)
+        for successor in cfg
+            .transitions(BlockId::Node(at))
+            .iter()
+            .flat_map(|transition| &transition.successors)
+        {
+            if let BlockId::Node(to) = successor.to
+                && cfg.nodes.get(to).is_some_and(|node| node.branch)
                 && seen.insert(to)
             {
                 open.push(to);

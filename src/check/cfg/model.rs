@@ -8,7 +8,7 @@ use crate::ir::{FieldId, JoinId, NodeId};
 
 /// Where a way leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Spot {
+pub enum BlockId {
     /// A node, a `branch` included.
     Node(NodeId),
     /// A join, which waits for its other members.
@@ -23,9 +23,9 @@ pub enum Spot {
 
 /// One of the places that a way leads to at once.
 #[derive(Debug, Clone)]
-pub struct Goal {
+pub struct Successor {
     /// Which.
-    pub to: Spot,
+    pub to: BlockId,
     /// `each`: as many tasks as a list has elements.
     pub many: bool,
     /// Where it is written.
@@ -34,7 +34,7 @@ pub struct Goal {
 
 /// What makes a node take a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum EdgeKind {
     /// A static edge, `start` included.
     Edge,
     /// Its `goto`, one arm of it.
@@ -66,11 +66,11 @@ pub struct Write {
 
 /// One alternative: a finished node takes exactly one of its ways.
 #[derive(Debug, Clone)]
-pub struct Way {
+pub struct Transition {
     /// What makes it be taken.
-    pub cause: Cause,
+    pub kind: EdgeKind,
     /// All of these run in the next super-step.
-    pub goals: ThinVec<Goal>,
+    pub successors: ThinVec<Successor>,
     /// Written with the jump.
     pub writes: ThinVec<Write>,
     /// The edge, the arm or the property.
@@ -79,7 +79,7 @@ pub struct Way {
 
 /// A node.
 #[derive(Debug, Clone)]
-pub struct Stop {
+pub struct Block {
     /// Its name.
     pub name: String,
     /// Where it is declared: its name.
@@ -89,82 +89,82 @@ pub struct Stop {
     /// It waits until nothing else is left.
     pub defer: bool,
     /// Alternatives, in the order written.
-    pub ways: ThinVec<Way>,
+    pub transitions: ThinVec<Transition>,
     /// What its work and its `set` may write.
     pub writes: ThinVec<Write>,
 }
 
 /// A join.
 #[derive(Debug, Clone)]
-pub struct Gather {
+pub struct JoinBlock {
     /// Those that must arrive, each with its place.
     pub members: Vec<(NodeId, Span)>,
     /// Where it leads; one way.
-    pub ways: ThinVec<Way>,
+    pub transitions: ThinVec<Transition>,
     /// All of it.
     pub span: Span,
 }
 
 /// A graph's flow.
 #[derive(Debug, Clone, Default)]
-pub struct Flow {
+pub struct ControlFlowGraph {
     /// Alternatives of the entry; empty where there is none (which is reported).
-    pub start: Vec<Way>,
+    pub start: Vec<Transition>,
     /// Nodes in the order declared.
-    pub stops: IdVec<NodeId, Stop>,
+    pub nodes: IdVec<NodeId, Block>,
     /// Joins in the order declared.
-    pub joins: IdVec<JoinId, Gather>,
+    pub joins: IdVec<JoinId, JoinBlock>,
     /// Names of the fields whose writes in one super-step collide, by index; `None` for the others.
     pub colliding: Vec<Option<String>>,
     /// The graph has an `exit when`: it may end after any super-step.
     pub exits: bool,
     /// The way to the end that its first `exit when` is; not among the ways of any node.
-    pub exit: Option<Way>,
+    pub exit: Option<Transition>,
     /// A target is unknown (which is reported), so that what looks unreachable may not be meant so.
     pub broken: bool,
 }
 
-impl Flow {
+impl ControlFlowGraph {
     /// The ways out of a node or a join.
-    pub fn ways(&self, spot: Spot) -> &[Way] {
-        match spot {
-            Spot::Node(at) => self.stops.get(at).map_or(&[], |stop| &stop.ways),
-            Spot::Join(meet) => self.joins.get(meet).map_or(&[], |join| &join.ways),
-            Spot::End | Spot::Fail | Spot::Leave => &[],
+    pub fn transitions(&self, block: BlockId) -> &[Transition] {
+        match block {
+            BlockId::Node(at) => self.nodes.get(at).map_or(&[], |node| &node.transitions),
+            BlockId::Join(meet) => self.joins.get(meet).map_or(&[], |join| &join.transitions),
+            BlockId::End | BlockId::Fail | BlockId::Leave => &[],
         }
     }
 
-    /// The name of a node, or what else a spot is, for a path in a message.
-    pub fn name(&self, spot: Spot) -> &str {
-        match spot {
-            Spot::Node(at) => self.stops.get(at).map_or("?", |stop| &stop.name),
-            Spot::Join(_) => "join",
-            Spot::End => "end",
-            Spot::Fail => "fail",
-            Spot::Leave => "parent",
+    /// The name of a node, or what else a block is, for a path in a message.
+    pub fn name(&self, block: BlockId) -> &str {
+        match block {
+            BlockId::Node(at) => self.nodes.get(at).map_or("?", |node| &node.name),
+            BlockId::Join(_) => "join",
+            BlockId::End => "end",
+            BlockId::Fail => "fail",
+            BlockId::Leave => "parent",
         }
     }
 
-    /// All spots that can be left: nodes, then joins.
-    pub fn spots(&self) -> impl Iterator<Item = Spot> {
-        let nodes = self.stops.ids().map(Spot::Node);
-        nodes.chain(self.joins.ids().map(Spot::Join))
+    /// All blocks that can be left: nodes, then joins.
+    pub fn blocks(&self) -> impl Iterator<Item = BlockId> {
+        let nodes = self.nodes.ids().map(BlockId::Node);
+        nodes.chain(self.joins.ids().map(BlockId::Join))
     }
 
     /// A number for a node or a join, dense from 0, for bit sets and graphs; `None` for an exit.
-    pub fn number(&self, spot: Spot) -> Option<usize> {
-        match spot {
-            Spot::Node(at) => Some(at.0 as usize),
-            Spot::Join(meet) => Some(self.stops.len() + meet.0 as usize),
-            Spot::End | Spot::Fail | Spot::Leave => None,
+    pub fn number(&self, block: BlockId) -> Option<usize> {
+        match block {
+            BlockId::Node(at) => Some(at.0 as usize),
+            BlockId::Join(meet) => Some(self.nodes.len() + meet.0 as usize),
+            BlockId::End | BlockId::Fail | BlockId::Leave => None,
         }
     }
 
-    /// The spot of a number.
-    pub fn spot(&self, number: usize) -> Spot {
-        match number.checked_sub(self.stops.len()) {
-            None => Spot::Node(NodeId(number as u32)),
-            Some(join) => Spot::Join(JoinId(join as u32)),
+    /// The block of a number.
+    pub fn block(&self, number: usize) -> BlockId {
+        match number.checked_sub(self.nodes.len()) {
+            None => BlockId::Node(NodeId(number as u32)),
+            Some(join) => BlockId::Join(JoinId(join as u32)),
         }
     }
 }

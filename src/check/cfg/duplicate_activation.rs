@@ -12,8 +12,8 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 use crate::resolve::program::{Graph, Work};
 
-use super::avoid::circles_of;
-use super::model::{Cause, Flow, Goal, Spot, Stop, Way};
+use super::leaves_unwritten::components_of;
+use super::model::{Block, BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
 
 /// Most steps of tasks that are followed from one fork, and from all forks of a graph.
 const MOST: usize = 1_000;
@@ -36,37 +36,46 @@ pub struct Twice {
 
 impl Twice {
     /// What mends a conflict that there is because the node runs twice.
-    pub fn help_beside(&self, flow: &Flow) -> String {
-        let name = flow.name(Spot::Node(self.node));
+    pub fn help_beside(&self, cfg: &ControlFlowGraph) -> String {
+        let name = cfg.name(BlockId::Node(self.node));
         format!("`{name}` runs twice: {}", self.help)
     }
 }
 
 /// Finds them, each once.
-pub fn found(graph: &Graph, flow: &Flow) -> Vec<Twice> {
+pub fn found(graph: &Graph, cfg: &ControlFlowGraph) -> Vec<Twice> {
     let mut all: BTreeMap<NodeId, Twice> = BTreeMap::new();
     // The graph may end in between, or nobody knows where it leads.
-    if flow.broken || !graph.exits.is_empty() {
+    if cfg.broken || !graph.exits.is_empty() {
         return Vec::new();
     }
-    let starts = flow.start.iter().map(|way| (None, way));
-    let others = flow.spots().flat_map(|spot| {
-        let ways = flow.ways(spot).iter();
-        ways.map(move |way| (Some(spot), way))
+    let starts = cfg.start.iter().map(|transition| (None, transition));
+    let others = cfg.blocks().flat_map(|block| {
+        let transitions = cfg.transitions(block).iter();
+        transitions.map(move |transition| (Some(block), transition))
     });
-    let several = |way: &Way| way.goals.iter().filter(|goal| !goal.many).count() > 1;
-    let mut forks = starts.chain(others).filter(|(_, way)| several(way));
+    let several = |transition: &Transition| {
+        transition
+            .successors
+            .iter()
+            .filter(|successor| !successor.many)
+            .count()
+            > 1
+    };
+    let mut forks = starts
+        .chain(others)
+        .filter(|(_, transition)| several(transition));
     let mut circles: Option<Vec<bool>> = None;
     let mut spent = 0;
-    for (from, way) in forks.by_ref() {
+    for (from, transition) in forks.by_ref() {
         if spent > BUDGET {
             break;
         }
-        let mut run = Run::new(graph, flow, from, way);
-        run.follow(way);
+        let mut run = Run::new(graph, cfg, from, transition);
+        run.follow(transition);
         spent += run.spent;
         for (node, first, second) in &run.twice {
-            let round = circles.get_or_insert_with(|| rounds(flow));
+            let round = circles.get_or_insert_with(|| rounds(cfg));
             let goes_round = round.get(node.0 as usize).copied().unwrap_or(false);
             if !goes_round && !all.contains_key(node) {
                 let found = run.tell(*node, *first, *second);
@@ -78,36 +87,44 @@ pub fn found(graph: &Graph, flow: &Flow) -> Vec<Twice> {
 }
 
 /// Warns of them. Those behind a conflict that says how to mend it are left out.
-pub fn twice(flow: &Flow, found: &[Twice], told: &BTreeSet<NodeId>, diags: &mut Diagnostics) {
+pub fn twice(
+    cfg: &ControlFlowGraph,
+    found: &[Twice],
+    told: &BTreeSet<NodeId>,
+    diags: &mut Diagnostics,
+) {
     for twice in found.iter().filter(|twice| !told.contains(&twice.node)) {
-        let declared = flow.stops.get(twice.node);
+        let declared = cfg.nodes.get(twice.node);
         let (other, text) = &twice.other;
         let mut found = Diagnostic::new(&codes::RUNS_TWICE, twice.message.clone(), twice.at)
             .here("one run for this arrow")
             .label(*other, text.clone())
             .label(twice.fork, "both ways begin here")
             .help(twice.help.clone());
-        if let Some(stop) = declared {
-            found = found.label(stop.span, "this node");
+        if let Some(block) = declared {
+            found = found.label(block.span, "this node");
         }
         diags.push(found);
     }
 }
 
 /// For each node whether it can be come to from itself.
-fn rounds(flow: &Flow) -> Vec<bool> {
-    let circles = circles_of(flow);
+fn rounds(cfg: &ControlFlowGraph) -> Vec<bool> {
+    let circles = components_of(cfg);
     let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
     for circle in &circles {
         *sizes.entry(*circle).or_default() += 1;
     }
-    let itself = |id: NodeId, stop: &Stop| {
-        let mut goals = stop.ways.iter().flat_map(|way| &way.goals);
-        goals.any(|goal| goal.to == Spot::Node(id))
+    let itself = |id: NodeId, block: &Block| {
+        let mut successors = block
+            .transitions
+            .iter()
+            .flat_map(|transition| &transition.successors);
+        successors.any(|successor| successor.to == BlockId::Node(id))
     };
-    let nodes = flow.stops.entries().zip(&circles);
-    let nodes = nodes.map(|((id, stop), circle)| {
-        sizes.get(circle).is_some_and(|size| *size > 1) || itself(id, stop)
+    let nodes = cfg.nodes.entries().zip(&circles);
+    let nodes = nodes.map(|((id, block), circle)| {
+        sizes.get(circle).is_some_and(|size| *size > 1) || itself(id, block)
     });
     nodes.collect()
 }
@@ -115,7 +132,7 @@ fn rounds(flow: &Flow) -> Vec<bool> {
 /// An arrow that a task has followed: where it leads, its place, and the one before it.
 #[derive(Clone, Copy)]
 struct Arrow {
-    to: Spot,
+    to: BlockId,
     span: Span,
     before: Option<usize>,
 }
@@ -123,9 +140,9 @@ struct Arrow {
 /// The tasks of one fork.
 struct Run<'a> {
     graph: &'a Graph,
-    flow: &'a Flow,
-    from: Option<Spot>,
-    fork: &'a Way,
+    cfg: &'a ControlFlowGraph,
+    from: Option<BlockId>,
+    fork: &'a Transition,
     arrows: Vec<Arrow>,
     /// The step in which each node was first come to, and by which arrow.
     come: BTreeMap<NodeId, (usize, usize)>,
@@ -137,10 +154,15 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(graph: &'a Graph, flow: &'a Flow, from: Option<Spot>, fork: &'a Way) -> Self {
+    fn new(
+        graph: &'a Graph,
+        cfg: &'a ControlFlowGraph,
+        from: Option<BlockId>,
+        fork: &'a Transition,
+    ) -> Self {
         Self {
             graph,
-            flow,
+            cfg,
             from,
             fork,
             arrows: Vec::new(),
@@ -152,20 +174,24 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn follow(&mut self, way: &'a Way) {
+    fn follow(&mut self, transition: &'a Transition) {
         let mut running = Vec::new();
-        for goal in &way.goals {
-            running.extend(self.arrive(goal, None, None, 0));
+        for successor in &transition.successors {
+            running.extend(self.arrive(successor, None, None, 0));
         }
         let mut step = 1;
         while !running.is_empty() && !self.over && self.spent < MOST {
             let mut next = Vec::new();
             for at in std::mem::take(&mut running) {
-                let Some(Spot::Node(id)) = self.arrows.get(at).map(|arrow| arrow.to) else {
+                let Some(BlockId::Node(id)) = self.arrows.get(at).map(|arrow| arrow.to) else {
                     continue;
                 };
-                for goal in self.way_on(id).into_iter().flat_map(|way| &way.goals) {
-                    next.extend(self.arrive(goal, Some(id), Some(at), step));
+                for successor in self
+                    .way_on(id)
+                    .into_iter()
+                    .flat_map(|transition| &transition.successors)
+                {
+                    next.extend(self.arrive(successor, Some(id), Some(at), step));
                 }
             }
             running = next;
@@ -174,61 +200,66 @@ impl<'a> Run<'a> {
     }
 
     /// The one way on of a node; `None` where something decides, or a person is waited for.
-    fn way_on(&self, id: NodeId) -> Option<&'a Way> {
+    fn way_on(&self, id: NodeId) -> Option<&'a Transition> {
         let node = self.graph.nodes.get(id)?;
         if matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty() {
             return None;
         }
-        let ways = &self.flow.stops.get(id)?.ways;
-        let mut ways = ways.iter().filter(|way| usual(way));
-        ways.next().filter(|_| ways.next().is_none())
+        let transitions = &self.cfg.nodes.get(id)?.transitions;
+        let mut transitions = transitions.iter().filter(|transition| usual(transition));
+        transitions.next().filter(|_| transitions.next().is_none())
     }
 
     /// The tasks that an arrow begins in a step, as the arrows to them.
     fn arrive(
         &mut self,
-        goal: &'a Goal,
+        successor: &'a Successor,
         member: Option<NodeId>,
         before: Option<usize>,
         step: usize,
     ) -> Vec<usize> {
         let mut begun = Vec::new();
-        let mut open = vec![(goal, member, before)];
-        while let Some((goal, member, before)) = open.pop() {
+        let mut open = vec![(successor, member, before)];
+        while let Some((successor, member, before)) = open.pop() {
             self.spent += 1;
-            if goal.many || self.spent > MOST {
+            if successor.many || self.spent > MOST {
                 continue;
             }
             let at = self.arrows.len();
             self.arrows.push(Arrow {
-                to: goal.to,
-                span: goal.span,
+                to: successor.to,
+                span: successor.span,
                 before,
             });
-            match goal.to {
-                Spot::End => {}
-                Spot::Fail | Spot::Leave => self.over = true,
-                Spot::Join(id) => {
+            match successor.to {
+                BlockId::End => {}
+                BlockId::Fail | BlockId::Leave => self.over = true,
+                BlockId::Join(id) => {
                     let come = self.waiting.entry(id).or_default();
                     come.extend(member);
-                    let Some(join) = self.flow.joins.get(id) else {
+                    let Some(join) = self.cfg.joins.get(id) else {
                         continue;
                     };
                     if join.members.iter().all(|(member, _)| come.contains(member)) {
                         come.clear();
-                        let goals = join.ways.iter().flat_map(|way| &way.goals);
-                        open.extend(goals.map(|goal| (goal, None, Some(at))));
+                        let successors = join
+                            .transitions
+                            .iter()
+                            .flat_map(|transition| &transition.successors);
+                        open.extend(successors.map(|successor| (successor, None, Some(at))));
                     }
                 }
-                Spot::Node(id) => {
-                    let Some(stop) = self.flow.stops.get(id) else {
+                BlockId::Node(id) => {
+                    let Some(block) = self.cfg.nodes.get(id) else {
                         continue;
                     };
-                    if stop.branch {
-                        let way = self.way_on(id).filter(|_| !self.has(at, id));
-                        let goals = way.into_iter().flat_map(|way| &way.goals);
-                        open.extend(goals.map(|goal| (goal, Some(id), Some(at))));
-                    } else if !stop.defer {
+                    if block.branch {
+                        let transition = self.way_on(id).filter(|_| !self.has(at, id));
+                        let successors = transition
+                            .into_iter()
+                            .flat_map(|transition| &transition.successors);
+                        open.extend(successors.map(|successor| (successor, Some(id), Some(at))));
+                    } else if !block.defer {
                         begun.extend(self.begin(id, at, step));
                     }
                 }
@@ -253,46 +284,50 @@ impl<'a> Run<'a> {
     /// Whether the way to an arrow has come by a node before.
     fn has(&self, at: usize, id: NodeId) -> bool {
         let before = self.arrows.get(at).and_then(|arrow| arrow.before);
-        let mut way = self.way(before).into_iter();
-        way.any(|arrow| arrow.to == Spot::Node(id)) || self.from == Some(Spot::Node(id))
+        let mut transition = self.transition(before).into_iter();
+        transition.any(|arrow| arrow.to == BlockId::Node(id))
+            || self.from == Some(BlockId::Node(id))
     }
 
     /// The arrows up to one, the last one first.
-    fn way(&self, at: Option<usize>) -> Vec<Arrow> {
+    fn transition(&self, at: Option<usize>) -> Vec<Arrow> {
         let of = |at: Option<usize>| at.and_then(|at| self.arrows.get(at).copied());
         std::iter::successors(of(at), |arrow| of(arrow.before)).collect()
     }
 
     /// Whether nothing says that a node is to run more than once.
     fn once(&self, id: NodeId) -> bool {
-        let (Some(node), Some(stop)) = (self.graph.nodes.get(id), self.flow.stops.get(id)) else {
+        let (Some(node), Some(block)) = (self.graph.nodes.get(id), self.cfg.nodes.get(id)) else {
             return false;
         };
-        let ways = stop.ways.iter().filter(|way| usual(way));
+        let transitions = block
+            .transitions
+            .iter()
+            .filter(|transition| usual(transition));
         let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
-        node.max_visits.is_none() && node.skips.is_empty() && !asks && ways.count() < 2
+        node.max_visits.is_none() && node.skips.is_empty() && !asks && transitions.count() < 2
     }
 
     fn tell(&self, node: NodeId, first: usize, second: usize) -> Option<Twice> {
-        let (one, two) = (self.way(Some(first)), self.way(Some(second)));
+        let (one, two) = (self.transition(Some(first)), self.transition(Some(second)));
         // What the fork itself leads to runs at once, and again for the other: that is written in one place.
         if one.len() < 2 || two.len() < 2 {
             return None;
         }
-        let name = self.flow.name(Spot::Node(node));
+        let name = self.cfg.name(BlockId::Node(node));
         let message = format!(
             "`{name}` runs twice: `{}` and `{}` come to it in different super-steps",
             self.shown(&one),
             self.shown(&two)
         );
-        let before = |way: &[Arrow]| way.get(1).map(|arrow| arrow.to);
+        let before = |transition: &[Arrow]| transition.get(1).map(|arrow| arrow.to);
         let (from, other) = (before(&one)?, before(&two)?);
         // Who writes two joins means each of them.
-        if matches!((from, other), (Spot::Join(_), Spot::Join(_))) {
+        if matches!((from, other), (BlockId::Join(_), BlockId::Join(_))) {
             return None;
         }
         // Of a join and an arrow beside it, the arrow is one too many.
-        let turned = matches!(from, Spot::Join(_)) && !matches!(other, Spot::Join(_));
+        let turned = matches!(from, BlockId::Join(_)) && !matches!(other, BlockId::Join(_));
         let (at, rest) = match turned {
             true => (two.first()?, one.first()?),
             false => (one.first()?, two.first()?),
@@ -312,17 +347,17 @@ impl<'a> Run<'a> {
     }
 
     /// How to write that a node waits for both.
-    fn mend(&self, name: &str, lone: Spot, other: Spot) -> String {
-        let members = |spot: Spot| -> Vec<&str> {
-            match spot {
-                Spot::Join(id) => {
-                    let join = self.flow.joins.get(id).into_iter();
+    fn mend(&self, name: &str, lone: BlockId, other: BlockId) -> String {
+        let members = |block: BlockId| -> Vec<&str> {
+            match block {
+                BlockId::Join(id) => {
+                    let join = self.cfg.joins.get(id).into_iter();
                     let members = join.flat_map(|join| &join.members);
                     members
-                        .map(|(member, _)| self.flow.name(Spot::Node(*member)))
+                        .map(|(member, _)| self.cfg.name(BlockId::Node(*member)))
                         .collect()
                 }
-                spot => vec![self.flow.name(spot)],
+                block => vec![self.cfg.name(block)],
             }
         };
         let (mut all, more) = (members(lone), members(other));
@@ -345,14 +380,14 @@ impl<'a> Run<'a> {
     }
 
     /// `start -> a -> b`, of a long way its end.
-    fn shown(&self, way: &[Arrow]) -> String {
-        let names = way.iter().rev().map(|arrow| arrow.to);
-        let names = names.filter(|spot| !matches!(spot, Spot::Join(_)));
-        let names: Vec<&str> = names.map(|spot| self.flow.name(spot)).collect();
+    fn shown(&self, transition: &[Arrow]) -> String {
+        let names = transition.iter().rev().map(|arrow| arrow.to);
+        let names = names.filter(|block| !matches!(block, BlockId::Join(_)));
+        let names: Vec<&str> = names.map(|block| self.cfg.name(block)).collect();
         let fork = match self.from {
             None => Some("start"),
-            Some(Spot::Join(_)) => None,
-            Some(spot) => Some(self.flow.name(spot)),
+            Some(BlockId::Join(_)) => None,
+            Some(block) => Some(self.cfg.name(block)),
         };
         let hidden = names.len().saturating_sub(NAMED);
         let dots = (hidden > 0).then_some("...");
@@ -363,6 +398,6 @@ impl<'a> Run<'a> {
 }
 
 /// Ways that a node takes when nothing goes wrong.
-fn usual(way: &Way) -> bool {
-    !matches!(way.cause, Cause::Error | Cause::Visits)
+fn usual(transition: &Transition) -> bool {
+    !matches!(transition.kind, EdgeKind::Error | EdgeKind::Visits)
 }

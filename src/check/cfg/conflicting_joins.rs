@@ -6,10 +6,10 @@ use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, JoinId, NodeId};
 
-use super::made::{Makers, by_task, collides, makers, on_ways};
-use super::model::{Flow, Spot, Write};
+use super::mhp::MayHappenInParallel;
+use super::model::{BlockId, ControlFlowGraph, Write};
 use super::sparse::Sparse;
-use super::together::Together;
+use super::step_writes::{Makers, by_task, collides, makers, on_ways};
 
 /// Most pairs of last members of two joins that are tried. What is beyond is not looked at; a run in which it comes about
 /// stops with an error.
@@ -22,15 +22,15 @@ struct Writer {
 }
 
 /// Reports each field that a join may write in the super-step in which another task or join does, once.
-pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
-    if !together.complete() {
+pub fn races(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, diags: &mut Diagnostics) {
+    if !mhp.complete() {
         return;
     }
-    let joins = flow.joins.entries();
-    let joins = joins.filter(|(id, _)| together.fires(*id));
+    let joins = cfg.joins.entries();
+    let joins = joins.filter(|(id, _)| mhp.fires(*id));
     let writers = joins.map(|(id, join)| Writer {
         join: id,
-        fields: makers(flow, on_ways(flow, join.ways.iter()))
+        fields: makers(cfg, on_ways(cfg, join.transitions.iter()))
             .into_iter()
             .collect(),
     });
@@ -38,25 +38,25 @@ pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
     if writers.is_empty() {
         return;
     }
-    let nodes = by_field(flow, &writers);
+    let nodes = by_field(cfg, &writers);
     for writer in &writers {
         for (field, own) in &writer.fields {
-            if let Some(found) = beside(flow, together, (writer.join, *field, own), &nodes) {
+            if let Some(found) = beside(cfg, mhp, (writer.join, *field, own), &nodes) {
                 diags.push(found);
             }
         }
     }
-    at_once(flow, together, &writers, diags);
+    at_once(cfg, mhp, &writers, diags);
 }
 
 /// Of the fields that joins write, who else does.
 type Nodes = BTreeMap<FieldId, (Sparse, HashMap<NodeId, Makers>)>;
 
-fn by_field(flow: &Flow, joins: &[Writer]) -> Nodes {
+fn by_field(cfg: &ControlFlowGraph, joins: &[Writer]) -> Nodes {
     let fields = joins.iter().flat_map(|join| join.fields.keys());
     let mut all: Nodes = fields.map(|field| (*field, Default::default())).collect();
-    for id in flow.stops.ids() {
-        for (field, makers) in makers(flow, by_task(flow, id, |_| true)) {
+    for id in cfg.nodes.ids() {
+        for (field, makers) in makers(cfg, by_task(cfg, id, |_| true)) {
             if let Some((nodes, by_node)) = all.get_mut(&field) {
                 nodes.insert(id.0);
                 by_node.insert(id, makers);
@@ -68,39 +68,47 @@ fn by_field(flow: &Flow, joins: &[Writer]) -> Nodes {
 
 /// A join and a task that write a field in one super-step, if need be one of its own members.
 fn beside(
-    flow: &Flow,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    mhp: &MayHappenInParallel,
     (id, field, own): (JoinId, FieldId, &Makers),
     nodes: &Nodes,
 ) -> Option<Diagnostic> {
-    let join = flow.joins.get(id)?;
+    let join = cfg.joins.get(id)?;
     let (writers, by_node) = nodes.get(&field)?;
     let members = || join.members.iter().map(|(member, _)| *member);
-    let near = members().filter_map(|member| together.partners(member));
+    let near = members().filter_map(|member| mhp.partners(member));
     let near: BTreeSet<u32> = near.flat_map(|near| near.common(writers)).collect();
     let others = near.into_iter().map(NodeId);
     let others = others.filter(|node| !members().any(|member| member == *node));
-    for node in others.filter(|node| together.leads_on_beside(id, *node)) {
+    for node in others.filter(|node| mhp.leads_on_beside(id, *node)) {
         let collide = by_node.get(&node).and_then(|makers| makers.collide(own));
         if let Some((other, write)) = collide {
-            return Some(conflict(flow, id, (field, write), (node, other), false));
+            return Some(conflict(cfg, id, (field, write), (node, other), false));
         }
     }
     members()
         .filter(|member| writers.contains(member.0))
         .find_map(|member| {
             // One that jumps elsewhere does not come.
-            let comes = by_task(flow, member, |way| {
-                way.goals.iter().any(|goal| goal.to == Spot::Join(id))
+            let comes = by_task(cfg, member, |transition| {
+                transition
+                    .successors
+                    .iter()
+                    .any(|successor| successor.to == BlockId::Join(id))
             });
-            let (other, write) = makers(flow, comes).get(&field)?.collide(own)?;
-            let last = together.leads_on_beside(id, member);
-            last.then(|| conflict(flow, id, (field, write), (member, other), true))
+            let (other, write) = makers(cfg, comes).get(&field)?.collide(own)?;
+            let last = mhp.leads_on_beside(id, member);
+            last.then(|| conflict(cfg, id, (field, write), (member, other), true))
         })
 }
 
 /// Joins that lead on at once, and write the same field.
-fn at_once(flow: &Flow, together: &Together, joins: &[Writer], diags: &mut Diagnostics) {
+fn at_once(
+    cfg: &ControlFlowGraph,
+    mhp: &MayHappenInParallel,
+    joins: &[Writer],
+    diags: &mut Diagnostics,
+) {
     let mut by_field: BTreeMap<FieldId, Vec<(JoinId, &Makers)>> = BTreeMap::new();
     for writer in joins {
         for (field, makers) in &writer.fields {
@@ -109,7 +117,7 @@ fn at_once(flow: &Flow, together: &Together, joins: &[Writer], diags: &mut Diagn
         }
     }
     for (field, writers) in by_field {
-        if let Some(found) = first_of(flow, together, field, &writers) {
+        if let Some(found) = first_of(cfg, mhp, field, &writers) {
             diags.push(found);
         }
     }
@@ -117,13 +125,13 @@ fn at_once(flow: &Flow, together: &Together, joins: &[Writer], diags: &mut Diagn
 
 /// The first two of the joins that lead on at once, or one that does so twice.
 fn first_of(
-    flow: &Flow,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    mhp: &MayHappenInParallel,
     field: FieldId,
     writers: &[(JoinId, &Makers)],
 ) -> Option<Diagnostic> {
     let members_of = |id: JoinId| {
-        let join = flow.joins.get(id).into_iter();
+        let join = cfg.joins.get(id).into_iter();
         join.flat_map(|join| join.members.iter().map(|(member, _)| *member))
     };
     let mut by_member: HashMap<NodeId, Vec<usize>> = HashMap::new();
@@ -133,13 +141,13 @@ fn first_of(
     let all: Sparse = by_member.keys().map(|id| id.0).collect();
     for (at, (id, makers)) in writers.iter().enumerate() {
         if let Some((_, write)) = makers.collide(makers)
-            && together.leads_on_twice(*id)
+            && mhp.leads_on_twice(*id)
         {
-            return Some(twice(flow, *id, (field, write)));
+            return Some(twice(cfg, *id, (field, write)));
         }
         let mut tried: BTreeMap<usize, usize> = BTreeMap::new();
         for member in members_of(*id) {
-            let near = together.partners(member).into_iter();
+            let near = mhp.partners(member).into_iter();
             let near = near.flat_map(|near| near.common(&all)).map(NodeId);
             let near = near.filter(|near| *near != member);
             for last in near.chain([member]) {
@@ -156,8 +164,8 @@ fn first_of(
                     if *tries > TRIED {
                         continue;
                     }
-                    if together.lead_on_at_once((*id, member), (*second, last)) {
-                        return Some(both(flow, [*id, *second], field, writes));
+                    if mhp.lead_on_at_once((*id, member), (*second, last)) {
+                        return Some(both(cfg, [*id, *second], field, writes));
                     }
                 }
             }
@@ -166,11 +174,11 @@ fn first_of(
     None
 }
 
-impl Together<'_> {
+impl MayHappenInParallel<'_> {
     /// Whether a join may lead on in the super-step of a node: one of its members runs then, the node itself where it is one,
     /// and each other does too or waits.
     fn leads_on_beside(&self, id: JoinId, node: NodeId) -> bool {
-        let Some(join) = self.flow.joins.get(id).filter(|_| self.fires(id)) else {
+        let Some(join) = self.cfg.joins.get(id).filter(|_| self.fires(id)) else {
             return false;
         };
         let members = || join.members.iter().map(|(member, _)| *member);
@@ -181,7 +189,7 @@ impl Together<'_> {
     /// Whether two joins may lead on in one super-step, as the last member of each has come.
     fn lead_on_at_once(&self, (one, last): (JoinId, NodeId), (two, end): (JoinId, NodeId)) -> bool {
         let whole = |id: JoinId| {
-            let join = self.flow.joins.get(id).into_iter();
+            let join = self.cfg.joins.get(id).into_iter();
             let mut members = join.flat_map(|join| join.members.iter().map(|(member, _)| *member));
             members.all(|member| self.at_join(id, member, last) && self.at_join(id, member, end))
         };
@@ -190,7 +198,7 @@ impl Together<'_> {
 
     /// Whether a join may lead on twice in one super-step: each member comes twice, or comes where it waits.
     fn leads_on_twice(&self, id: JoinId) -> bool {
-        let join = self.flow.joins.get(id).into_iter();
+        let join = self.cfg.joins.get(id).into_iter();
         let mut members = join.flat_map(|join| join.members.iter().map(|(member, _)| *member));
         let waits = |member| {
             let wait = self.places.wait(id, member);
@@ -210,10 +218,10 @@ impl Together<'_> {
 }
 
 /// `` `a` and `b` ``
-fn members(flow: &Flow, id: JoinId) -> String {
-    let join = flow.joins.get(id).into_iter();
+fn members(cfg: &ControlFlowGraph, id: JoinId) -> String {
+    let join = cfg.joins.get(id).into_iter();
     let members = join.flat_map(|join| &join.members);
-    list(members.map(|(member, _)| flow.name(Spot::Node(*member))))
+    list(members.map(|(member, _)| cfg.name(BlockId::Node(*member))))
 }
 
 fn help(field: &str) -> String {
@@ -224,17 +232,17 @@ fn help(field: &str) -> String {
 }
 
 fn conflict(
-    flow: &Flow,
+    cfg: &ControlFlowGraph,
     id: JoinId,
     (field, write): (FieldId, Write),
     (node, other): (NodeId, Write),
     member: bool,
 ) -> Diagnostic {
-    let field = collides(flow, field).unwrap_or("?");
+    let field = collides(cfg, field).unwrap_or("?");
     let message = format!(
         "`{}` and the join of {} may write `{field}` in the same super-step",
-        flow.name(Spot::Node(node)),
-        members(flow, id)
+        cfg.name(BlockId::Node(node)),
+        members(cfg, id)
     );
     let beside = match member {
         true => "written by the member as it comes",
@@ -246,9 +254,14 @@ fn conflict(
         .help(help(field))
 }
 
-fn both(flow: &Flow, ids: [JoinId; 2], field: FieldId, writes: (Write, Write)) -> Diagnostic {
-    let field = collides(flow, field).unwrap_or("?");
-    let [one, two] = ids.map(|id| members(flow, id));
+fn both(
+    cfg: &ControlFlowGraph,
+    ids: [JoinId; 2],
+    field: FieldId,
+    writes: (Write, Write),
+) -> Diagnostic {
+    let field = collides(cfg, field).unwrap_or("?");
+    let [one, two] = ids.map(|id| members(cfg, id));
     let message = format!(
         "the join of {one} and the join of {two} may write `{field}` in the same super-step"
     );
@@ -258,11 +271,11 @@ fn both(flow: &Flow, ids: [JoinId; 2], field: FieldId, writes: (Write, Write)) -
         .help(help(field))
 }
 
-fn twice(flow: &Flow, id: JoinId, (field, write): (FieldId, Write)) -> Diagnostic {
-    let field = collides(flow, field).unwrap_or("?");
+fn twice(cfg: &ControlFlowGraph, id: JoinId, (field, write): (FieldId, Write)) -> Diagnostic {
+    let field = collides(cfg, field).unwrap_or("?");
     let message = format!(
         "the join of {} may lead on twice in one super-step, and write `{field}` each time",
-        members(flow, id)
+        members(cfg, id)
     );
     Diagnostic::new(&codes::WRITE_CONFLICT, message, write.span).help(help(field))
 }

@@ -6,48 +6,48 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 
-use super::arrows::Arrows;
-use super::avoid::circles_of;
-use super::model::{Flow, Spot};
-use super::together::Together;
+use super::leaves_unwritten::components_of;
+use super::mhp::MayHappenInParallel;
+use super::model::{BlockId, ControlFlowGraph};
+use super::predecessors::Predecessors;
 
 /// Reports joins two of whose members can't both arrive, since they lie on ways that exclude each other, and
 /// joins whose member comes only behind the join itself. Gives back all joins that never lead on.
 pub fn never(
-    flow: &Flow,
-    arrows: &Arrows,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    predecessors: &Predecessors,
+    mhp: &MayHappenInParallel,
     diags: &mut Diagnostics,
 ) -> BTreeSet<JoinId> {
-    apart(flow, together, diags);
-    let ids = flow.joins.ids().filter(|id| !together.fires(*id));
+    apart(cfg, mhp, diags);
+    let ids = cfg.joins.ids().filter(|id| !mhp.fires(*id));
     let silent: BTreeSet<JoinId> = ids.collect();
-    behind_itself(flow, arrows, together, &silent, diags);
+    behind_itself(cfg, predecessors, mhp, &silent, diags);
     silent
 }
 
 /// Reports joins that wait for what only they lead to, also in a circle of several.
 fn behind_itself(
-    flow: &Flow,
-    arrows: &Arrows,
-    together: &Together,
+    cfg: &ControlFlowGraph,
+    predecessors: &Predecessors,
+    mhp: &MayHappenInParallel,
     silent: &BTreeSet<JoinId>,
     diags: &mut Diagnostics,
 ) {
     let mut told: BTreeSet<JoinId> = BTreeSet::new();
-    let circles = circles_of(flow);
-    let circle = |spot: Spot| flow.number(spot).and_then(|number| circles.get(number));
+    let circles = components_of(cfg);
+    let circle = |block: BlockId| cfg.number(block).and_then(|number| circles.get(number));
     for id in silent {
-        let Some(join) = flow.joins.get(*id) else {
+        let Some(join) = cfg.joins.get(*id) else {
             continue;
         };
         let late = join.members.iter().find_map(|(member, span)| {
             // What leads to the join and comes behind it goes round with it.
-            let round = circle(Spot::Node(*member)) == circle(Spot::Join(*id));
-            if !round || together.runs(*member) {
+            let round = circle(BlockId::Node(*member)) == circle(BlockId::Join(*id));
+            if !round || mhp.runs(*member) {
                 return None;
             }
-            let before = before(flow, arrows, *member);
+            let before = before(cfg, predecessors, *member);
             let own = before.contains(id);
             own.then_some((*member, *span, before))
         });
@@ -58,12 +58,12 @@ fn behind_itself(
             continue;
         }
         told.insert(*id);
-        let name = flow.name(Spot::Node(member));
+        let name = cfg.name(BlockId::Node(member));
         let message = format!("this join waits for `{name}`, which only runs after it");
         let mut found =
             Diagnostic::new(&codes::JOIN_NEVER_FIRES, message, join.span).label(span, "waited for");
-        if let Some((spot, arrow)) = first_arrow(flow, arrows, member) {
-            found = found.label(arrow, format!("`{}` only comes from here", flow.name(spot)));
+        if let Some((block, arrow)) = first_arrow(cfg, predecessors, member) {
+            found = found.label(arrow, format!("`{}` only comes from here", cfg.name(block)));
         }
         diags.push(found.help(format!(
             "take `{name}` out of the join, or lead to it before, beside the other members"
@@ -72,17 +72,17 @@ fn behind_itself(
 }
 
 /// Joins on the ways to a node.
-fn before(flow: &Flow, arrows: &Arrows, node: NodeId) -> BTreeSet<JoinId> {
+fn before(cfg: &ControlFlowGraph, predecessors: &Predecessors, node: NodeId) -> BTreeSet<JoinId> {
     let mut joins = BTreeSet::new();
-    let mut seen = BTreeSet::from([Spot::Node(node)]);
-    let mut open = vec![Spot::Node(node)];
-    while let Some(spot) = open.pop() {
-        for from in arrows
-            .into(flow, spot)
+    let mut seen = BTreeSet::from([BlockId::Node(node)]);
+    let mut open = vec![BlockId::Node(node)];
+    while let Some(block) = open.pop() {
+        for from in predecessors
+            .into(cfg, block)
             .iter()
             .filter_map(|arrow| arrow.from)
         {
-            if let Spot::Join(join) = from {
+            if let BlockId::Join(join) = from {
                 joins.insert(join);
             }
             if seen.insert(from) {
@@ -93,19 +93,20 @@ fn before(flow: &Flow, arrows: &Arrows, node: NodeId) -> BTreeSet<JoinId> {
     joins
 }
 
-fn first_arrow(flow: &Flow, arrows: &Arrows, node: NodeId) -> Option<(Spot, Span)> {
-    let spot = Spot::Node(node);
-    let goal = arrows.into(flow, spot).first()?.goal()?;
-    Some((spot, goal.span))
+fn first_arrow(
+    cfg: &ControlFlowGraph,
+    predecessors: &Predecessors,
+    node: NodeId,
+) -> Option<(BlockId, Span)> {
+    let block = BlockId::Node(node);
+    let successor = predecessors.into(cfg, block).first()?.successor()?;
+    Some((block, successor.span))
 }
 
-fn apart(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
-    for (id, join) in flow.joins.entries() {
-        let arrive = join
-            .members
-            .iter()
-            .all(|(member, _)| together.runs(*member));
-        if together.fires(id) || !arrive {
+fn apart(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, diags: &mut Diagnostics) {
+    for (id, join) in cfg.joins.entries() {
+        let arrive = join.members.iter().all(|(member, _)| mhp.runs(*member));
+        if mhp.fires(id) || !arrive {
             continue;
         }
         let members = || join.members.iter().enumerate();
@@ -113,16 +114,11 @@ fn apart(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
             let others = join.members.iter().skip(i + 1);
             others
                 .map(|b| (a, b))
-                .find(|(a, b)| !together.meet(id, a.0, b.0))
+                .find(|(a, b)| !mhp.meet(id, a.0, b.0))
         });
         let Some((a, b)) = apart else { continue };
-        let name = |id| flow.stops.get(id).map_or("?", |stop| stop.name.as_str());
-        let stop = |id| {
-            flow.stops
-                .get(id)
-                .map(|stop| stop.span)
-                .unwrap_or(join.span)
-        };
+        let name = |id| cfg.nodes.get(id).map_or("?", |node| node.name.as_str());
+        let node = |id| cfg.nodes.get(id).map(|node| node.span).unwrap_or(join.span);
         diags.push(
             Diagnostic::new(
                 &codes::JOIN_NEVER_FIRES,
@@ -133,8 +129,8 @@ fn apart(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
                 ),
                 join.span,
             )
-            .label(stop(a.0), format!("`{}`", name(a.0)))
-            .label(stop(b.0), "runs instead of it")
+            .label(node(a.0), format!("`{}`", name(a.0)))
+            .label(node(b.0), "runs instead of it")
             .help(format!(
                 "write an edge from each (`{} -> ..`), or start both with `[{}, {}]`",
                 name(a.0),

@@ -8,7 +8,7 @@ use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
 use super::bits::{FieldSet, Tracked};
 use super::build::called_bodies;
-use super::model::{Cause, Flow, Spot, Way};
+use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition};
 use super::written::Written;
 
 /// The fields that a graph gives back whenever it comes to its end, for each graph.
@@ -35,7 +35,7 @@ impl Effects {
     pub fn new(
         program: &Program,
         graph: &Graph,
-        flow: &Flow,
+        cfg: &ControlFlowGraph,
         written: &Written,
         given: &Given,
         tracked: Tracked,
@@ -53,10 +53,10 @@ impl Effects {
         }
         for (id, node) in graph.nodes.entries() {
             let work = work(program, graph, node, written, given, &effects.tracked);
-            let ways = flow.ways(Spot::Node(id)).iter();
+            let transitions = cfg.transitions(BlockId::Node(id)).iter();
             effects.first.push(effects.sure.len() as u32);
-            for way in ways {
-                let (sure, may) = of_way(node, way, &work, &effects.tracked);
+            for transition in transitions {
+                let (sure, may) = of_way(node, transition, &work, &effects.tracked);
                 effects.sure.push(sure);
                 effects.may.push(may);
             }
@@ -69,9 +69,9 @@ impl Effects {
         effects
     }
 
-    /// What is written whenever a spot's way of that number is taken.
-    pub fn sure(&self, flow: &Flow, spot: Spot, way: usize) -> FieldSet {
-        self.of(&self.sure, flow, spot, way)
+    /// What is written whenever a block's way of that number is taken.
+    pub fn sure(&self, cfg: &ControlFlowGraph, block: BlockId, transition: usize) -> FieldSet {
+        self.of(&self.sure, cfg, block, transition)
     }
 
     /// What a node's work and `set` surely write, where it is not skipped.
@@ -81,8 +81,8 @@ impl Effects {
     }
 
     /// What may be written when it is taken.
-    pub fn may(&self, flow: &Flow, spot: Spot, way: usize) -> FieldSet {
-        self.of(&self.may, flow, spot, way)
+    pub fn may(&self, cfg: &ControlFlowGraph, block: BlockId, transition: usize) -> FieldSet {
+        self.of(&self.may, cfg, block, transition)
     }
 
     /// The followed fields that the graph called by a node gives back whenever it comes to its end.
@@ -91,21 +91,28 @@ impl Effects {
     }
 
     /// What a way writes itself, wherever it comes from.
-    pub fn on(&self, way: &Way) -> FieldSet {
-        self.tracked.of(way.writes.iter().map(|write| write.field))
+    pub fn on(&self, transition: &Transition) -> FieldSet {
+        self.tracked
+            .of(transition.writes.iter().map(|write| write.field))
     }
 
-    fn of(&self, from: &[FieldSet], flow: &Flow, spot: Spot, way: usize) -> FieldSet {
-        let known = match spot {
-            Spot::Node(id) => {
+    fn of(
+        &self,
+        from: &[FieldSet],
+        cfg: &ControlFlowGraph,
+        block: BlockId,
+        transition: usize,
+    ) -> FieldSet {
+        let known = match block {
+            BlockId::Node(id) => {
                 let first = self.first.get(id.0 as usize);
-                first.and_then(|first| from.get(*first as usize + way))
+                first.and_then(|first| from.get(*first as usize + transition))
             }
             _ => None,
         };
         known.cloned().unwrap_or_else(|| {
-            let way = flow.ways(spot).get(way);
-            way.map_or_else(|| self.tracked.none(), |way| self.on(way))
+            let transition = cfg.transitions(block).get(transition);
+            transition.map_or_else(|| self.tracked.none(), |transition| self.on(transition))
         })
     }
 }
@@ -182,23 +189,30 @@ fn work(
     }
 }
 
-fn of_way(node: &Node, way: &Way, work: &Wrote, tracked: &Tracked) -> (FieldSet, FieldSet) {
-    let own = tracked.of(way.writes.iter().map(|write| write.field));
+fn of_way(
+    node: &Node,
+    transition: &Transition,
+    work: &Wrote,
+    tracked: &Tracked,
+) -> (FieldSet, FieldSet) {
+    let own = tracked.of(transition.writes.iter().map(|write| write.field));
     let skipped = node.skips.iter().any(|skip| skip.to.is_none());
-    let (mut sure, mut may) = match way.cause {
+    let (mut sure, mut may) = match transition.kind {
         // A `skip` without a target takes the same way with nothing written.
-        Cause::Edge | Cause::Goto if skipped => (tracked.none(), tracked.none()),
-        Cause::Edge | Cause::Goto => (work.sure.clone(), work.may.clone()),
-        Cause::Tool => {
-            let own = work.by_tool.get(&way.span).cloned();
+        EdgeKind::Edge | EdgeKind::Goto if skipped => (tracked.none(), tracked.none()),
+        EdgeKind::Edge | EdgeKind::Goto => (work.sure.clone(), work.may.clone()),
+        EdgeKind::Tool => {
+            let own = work.by_tool.get(&transition.span).cloned();
             let mut sure = own.unwrap_or_else(|| tracked.none());
             sure.join(&work.set);
             (sure, work.may.clone())
         }
-        Cause::Child => (tracked.none(), work.may.clone()),
-        Cause::Skip | Cause::Error | Cause::Visits | Cause::Timeout | Cause::Exit => {
-            (tracked.none(), tracked.none())
-        }
+        EdgeKind::Child => (tracked.none(), work.may.clone()),
+        EdgeKind::Skip
+        | EdgeKind::Error
+        | EdgeKind::Visits
+        | EdgeKind::Timeout
+        | EdgeKind::Exit => (tracked.none(), tracked.none()),
     };
     sure.join(&own);
     may.join(&own);

@@ -1,0 +1,254 @@
+//! Goals of one way that are led on from at once, through branches and past full nodes, and write the same field there.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::base::name::list;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::{FieldId, NodeId};
+
+use super::leaves_unwritten::components_of;
+use super::mhp::MayHappenInParallel;
+use super::model::{Block, BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, Write};
+use super::predecessors::Predecessors;
+use super::step_writes::{Makers, at_goal, collides, makers};
+
+/// Most branches and full nodes that are passed for all forks of a graph. What is beyond is not looked at; a run in which it
+/// comes about stops with an error.
+const STEPS: usize = 1_000_000;
+
+/// Reports each field that two goals of a way may write so, once for each way: of `start`, of nodes, branches and joins, and of
+/// what stands in for full nodes.
+pub fn races(
+    cfg: &ControlFlowGraph,
+    predecessors: &Predecessors,
+    mhp: &MayHappenInParallel,
+    diags: &mut Diagnostics,
+) {
+    if !cfg.nodes.iter().any(|node| writes_at_once(cfg, node)) {
+        return;
+    }
+    let mut first = First {
+        cfg,
+        predecessors,
+        circles: None,
+        once: HashMap::new(),
+    };
+    let mut steps = STEPS;
+    let starts = cfg.start.iter().map(|transition| (None, transition));
+    let others = cfg.blocks().flat_map(|block| {
+        let transitions = cfg.transitions(block).iter();
+        transitions.map(move |transition| (Some(block), transition))
+    });
+    for (from, transition) in starts.chain(others) {
+        let forks = transition.successors.len() > 1
+            || transition.successors.iter().any(|successor| successor.many);
+        if forks && mhp.follows(transition) {
+            of_way(cfg, (from, transition), (&mut first, &mut steps), diags);
+        }
+    }
+}
+
+/// Whether a stop writes a field that collides without a super-step of its own.
+fn writes_at_once(cfg: &ControlFlowGraph, node: &Block) -> bool {
+    let transitions = node.transitions.iter();
+    let transitions =
+        transitions.filter(|transition| node.branch || transition.kind == EdgeKind::Visits);
+    let own = node.writes.iter().filter(|_| node.branch);
+    let mut writes = own.chain(transitions.flat_map(|transition| &transition.writes));
+    writes.any(|write| collides(cfg, write.field).is_some())
+}
+
+fn of_way(
+    cfg: &ControlFlowGraph,
+    (from, transition): (Option<BlockId>, &Transition),
+    (first, steps): (&mut First, &mut usize),
+    diags: &mut Diagnostics,
+) {
+    let mut known: HashMap<FieldId, (usize, Makers)> = HashMap::new();
+    let mut told: HashSet<FieldId> = HashSet::new();
+    let mut found: BTreeMap<(FieldId, usize), Diagnostic> = BTreeMap::new();
+    for (at, successor) in transition.successors.iter().enumerate() {
+        let BlockId::Node(to) = successor.to else {
+            continue;
+        };
+        let Some(node) = cfg.nodes.get(to) else {
+            continue;
+        };
+        let capped = node
+            .transitions
+            .iter()
+            .any(|transition| transition.kind == EdgeKind::Visits);
+        if !(node.branch || capped) || (capped && first.comes(from, transition, to)) {
+            continue;
+        }
+        for (field, makers) in makers(cfg, at_goal(cfg, successor, steps)) {
+            let Some(name) = collides(cfg, field).filter(|_| !told.contains(&field)) else {
+                continue;
+            };
+            if let Some(write) = makers.stand_in().filter(|_| successor.many) {
+                told.insert(field);
+                found.insert((field, at), sent(cfg, transition, successor, (write, name)));
+                continue;
+            }
+            let (before, others) = *known.entry(field).or_insert((at, makers));
+            let both = others.collide(&makers).filter(|_| before != at);
+            if let Some(writes) = both {
+                told.insert(field);
+                let successors = [transition.successors.get(before), Some(successor)]
+                    .map(|successor| successor.map(|g| g.to));
+                found.insert(
+                    (field, at),
+                    both_write(cfg, (from, transition), successors, writes, name),
+                );
+            }
+        }
+    }
+    found.into_values().for_each(|found| diags.push(found));
+}
+
+fn both_write(
+    cfg: &ControlFlowGraph,
+    (from, transition): (Option<BlockId>, &Transition),
+    successors: [Option<BlockId>; 2],
+    (one, other): (Write, Write),
+    field: &str,
+) -> Diagnostic {
+    let [a, b] = successors.map(|successor| successor.map_or("?", |block| cfg.name(block)));
+    let from = begin(cfg, from);
+    let message = match a == b {
+        true => format!("`{a}`, which {from} leads to twice at once, writes `{field}` each time"),
+        false => format!(
+            "`{a}` and `{b}`, which {from} leads to at once, may both write `{field}` in the same super-step"
+        ),
+    };
+    let mut found = Diagnostic::new(&codes::WRITE_CONFLICT, message, other.span);
+    if one.span != other.span {
+        found = found.label(one.span, "written here too");
+    }
+    found
+        .label(transition.span, "both are followed from here")
+        .help(format!(
+            "write `{field}` in one of them, or give it a reducer"
+        ))
+}
+
+fn sent(
+    cfg: &ControlFlowGraph,
+    transition: &Transition,
+    successor: &Successor,
+    (write, field): (Write, &str),
+) -> Diagnostic {
+    let message = format!(
+        "each task that is sent to `{}` when it has been visited often enough writes `{field}` in the same super-step",
+        cfg.name(successor.to)
+    );
+    Diagnostic::new(&codes::WRITE_CONFLICT, message, write.span)
+        .label(transition.span, "several are sent here")
+        .help(format!("give `{field}` a reducer"))
+}
+
+/// Who leads there, for a message.
+fn begin(cfg: &ControlFlowGraph, from: Option<BlockId>) -> String {
+    let name = |id: &NodeId| cfg.name(BlockId::Node(*id));
+    match from {
+        None => "`start`".to_owned(),
+        Some(BlockId::Join(id)) => {
+            let members = cfg.joins.get(id).into_iter();
+            let members = members.flat_map(|join| &join.members);
+            format!("the join of {}", list(members.map(|(id, _)| name(id))))
+        }
+        Some(block) => format!("`{}`", cfg.name(block)),
+    }
+}
+
+/// Whether a capped node is come to for the first time.
+struct First<'a, 'f> {
+    cfg: &'f ControlFlowGraph,
+    predecessors: &'a Predecessors<'f>,
+    /// The circle of each block, and how many blocks are in each; found when first asked for.
+    circles: Option<(Vec<usize>, HashMap<usize, usize>)>,
+    /// Blocks of which it is known whether they are come to once at most.
+    once: HashMap<BlockId, bool>,
+}
+
+impl First<'_, '_> {
+    /// Whether nothing can have come to a node before a way does: all other arrows into it are in its own circle, and the way is
+    /// taken once.
+    fn comes(&mut self, from: Option<BlockId>, transition: &Transition, to: NodeId) -> bool {
+        if transition.successors.iter().any(|successor| successor.many) {
+            return false;
+        }
+        let own = self.circle(BlockId::Node(to));
+        let predecessors = self.predecessors;
+        let mut others = predecessors.into(self.cfg, BlockId::Node(to)).iter();
+        others.all(|arrow| {
+            let round = |block| self.circle(block) == own;
+            arrow.from == from || arrow.from.is_some_and(round)
+        }) && self.once(from)
+    }
+
+    /// Whether a block is surely come to once at most: one block alone leads to it, which is come to once at most.
+    fn once(&mut self, block: Option<BlockId>) -> bool {
+        let mut passed = Vec::new();
+        let mut at = block;
+        let once = loop {
+            let Some(block) = at else { break true };
+            if let Some(known) = self.once.get(&block) {
+                break *known;
+            }
+            passed.push(block);
+            match self.before(block) {
+                Some(before) => at = before,
+                None => break false,
+            }
+        };
+        self.once
+            .extend(passed.into_iter().map(|block| (block, once)));
+        once
+    }
+
+    /// From where alone one task comes to a block that it doesn't come to again.
+    fn before(&mut self, block: BlockId) -> Option<Option<BlockId>> {
+        if self.goes_round(block) {
+            return None;
+        }
+        let predecessors = self.predecessors;
+        let mut into = predecessors.into(self.cfg, block).iter();
+        let before = into.next()?;
+        let many = before.successor().is_none_or(|successor| successor.many);
+        let others = into.any(|arrow| arrow.from != before.from);
+        (!many && !others).then_some(before.from)
+    }
+
+    fn circle(&mut self, block: BlockId) -> Option<usize> {
+        let number = self.cfg.number(block)?;
+        self.found().0.get(number).copied()
+    }
+
+    fn goes_round(&mut self, block: BlockId) -> bool {
+        let itself = |successor: &Successor| successor.to == block;
+        let mut successors = self
+            .cfg
+            .transitions(block)
+            .iter()
+            .flat_map(|transition| &transition.successors);
+        if successors.any(itself) {
+            return true;
+        }
+        let circle = self.circle(block);
+        let size = circle.and_then(|circle| self.found().1.get(&circle));
+        size.is_none_or(|size| *size > 1)
+    }
+
+    fn found(&mut self) -> &(Vec<usize>, HashMap<usize, usize>) {
+        let cfg = self.cfg;
+        self.circles.get_or_insert_with(|| {
+            let circles = components_of(cfg);
+            let mut sizes = HashMap::new();
+            for circle in &circles {
+                *sizes.entry(*circle).or_default() += 1;
+            }
+            (circles, sizes)
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! Circles: the witness of one, and those that only `branch` nodes make.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+
+use crate::diag::{Diagnostic, Diagnostics, codes};
+
+use super::model::{BlockId, ControlFlowGraph, Transition};
+use super::scc::{Ends, components};
+
+/// Most places of a circle that a message points at.
+const SHOWN: usize = 8;
+
+/// A circle: each block leads to the next, the last to the first.
+pub struct Cycle(Vec<BlockId>);
+
+impl Cycle {
+    /// Points at each arrow of the circle but the one that the finding itself points at.
+    pub fn labels(&self, cfg: &ControlFlowGraph, mut found: Diagnostic) -> Diagnostic {
+        let at = found.span();
+        let next = self.0.iter().skip(1).chain(self.0.first());
+        for (from, to) in self.0.iter().zip(next).take(SHOWN) {
+            let successors = cfg
+                .transitions(*from)
+                .iter()
+                .flat_map(|transition| &transition.successors);
+            if let Some(successor) = successors
+                .into_iter()
+                .find(|successor| successor.to == *to && successor.span != at)
+            {
+                let text = match (from, to) {
+                    (_, BlockId::Join(_)) => format!("`{}` joins others", cfg.name(*from)),
+                    (BlockId::Join(_), _) => format!("the join leads to `{}`", cfg.name(*to)),
+                    _ => format!("`{}` leads to `{}`", cfg.name(*from), cfg.name(*to)),
+                };
+                found = found.label(successor.span, text);
+            }
+        }
+        found
+    }
+
+    /// Its blocks, from where it was looked for.
+    pub fn blocks(&self) -> impl Iterator<Item = BlockId> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// `a -> b -> a`
+    pub fn path(&self, cfg: &ControlFlowGraph) -> String {
+        let names: Vec<&str> = self
+            .0
+            .iter()
+            .chain(self.0.first())
+            .filter(|block| !matches!(block, BlockId::Join(_)))
+            .map(|block| cfg.name(*block))
+            .collect();
+        names.join(" -> ")
+    }
+}
+
+/// A shortest circle through a block, by the arrows that count.
+pub fn shortest(
+    cfg: &ControlFlowGraph,
+    through: BlockId,
+    take: impl Fn(BlockId, &Transition, BlockId) -> bool,
+) -> Option<Cycle> {
+    // Only what is come to has an entry: a flow may have thousands of small circles.
+    let mut from: HashMap<usize, BlockId> = HashMap::new();
+    let mut open = VecDeque::from([through]);
+    while let Some(block) = open.pop_front() {
+        let predecessors = cfg.transitions(block).iter().flat_map(|transition| {
+            transition
+                .successors
+                .iter()
+                .map(move |successor| (transition, successor))
+        });
+        for (_, successor) in
+            predecessors.filter(|(transition, successor)| take(block, transition, successor.to))
+        {
+            if successor.to == through {
+                return Some(back(cfg, &from, block, through));
+            }
+            let slot = cfg.number(successor.to).map(|n| from.entry(n));
+            if let Some(Entry::Vacant(slot)) = slot {
+                slot.insert(block);
+                open.push_back(successor.to);
+            }
+        }
+    }
+    None
+}
+
+fn back(
+    cfg: &ControlFlowGraph,
+    from: &HashMap<usize, BlockId>,
+    last: BlockId,
+    first: BlockId,
+) -> Cycle {
+    let mut blocks = vec![last];
+    let mut at = last;
+    while at != first {
+        match cfg.number(at).and_then(|n| from.get(&n)) {
+            Some(before) => at = *before,
+            None => break,
+        }
+        blocks.push(at);
+    }
+    blocks.reverse();
+    Cycle(blocks)
+}
+
+/// Reports circles made of `branch` nodes alone: a branch is followed without a super-step, so such
+/// a circle would never come to one.
+pub fn branches(cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
+    let branch = |block: BlockId| match block {
+        BlockId::Node(id) => cfg.nodes.get(id).filter(|node| node.branch),
+        _ => None,
+    };
+    for group in components(cfg, |block| branch(block).is_some(), |_, _| true, Ends::Any) {
+        let inside = |_: BlockId, _: &Transition, to: BlockId| group.contains(&to);
+        let first = group.first().copied();
+        let (Some(node), Some(cycle)) = (
+            first.and_then(branch),
+            first.and_then(|block| shortest(cfg, block, inside)),
+        ) else {
+            continue;
+        };
+        let found = Diagnostic::new(
+            &codes::BRANCH_CYCLE,
+            format!("branches lead in a circle: `{}`", cycle.path(cfg)),
+            node.span,
+        )
+        .help("a branch is followed at once, without a super-step; put a node that does something into the circle");
+        diags.push(cycle.labels(cfg, found));
+    }
+}

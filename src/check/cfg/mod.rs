@@ -1,0 +1,47 @@
+//! Where a run of a graph can go: rules on nodes, edges, jumps, joins and what runs side by side.
+//!
+//! [`build()`] makes a [`ControlFlowGraph`] of each graph, the one picture of it that all these rules read. Nothing here types an
+//! expression: conditions count as free.
+//!
+//! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`predecessors`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`mhp`] (with `arrival`, `exclusive`, [`mhp_cache`] and [`witness`]), which
+//! say what may run in the same super-step; [`step_writes`], [`conflicting_tasks`], [`conflicting_siblings`], [`conflicting_joins`], [`join`], [`unreachable_cap`] and [`incomplete_join`], which ask them; [`duplicate_activation`]; [`bits`], [`effect`], [`exit`] and [`leaves_unwritten`]: what is written
+//! on every way.
+
+mod arrival;
+pub mod bits;
+pub mod build;
+pub mod conflicting_joins;
+pub mod conflicting_siblings;
+pub mod conflicting_tasks;
+pub mod cycle;
+pub mod duplicate_activation;
+pub mod effect;
+mod exclusive;
+pub mod exit;
+pub mod finish;
+pub mod incomplete_join;
+pub mod join;
+pub mod leaves_unwritten;
+mod leaving;
+pub mod mhp;
+pub mod mhp_cache;
+pub mod model;
+mod outside;
+pub mod place;
+pub mod predecessors;
+pub mod reach;
+pub mod repeat;
+pub mod scc;
+pub mod sparse;
+pub mod step_writes;
+pub mod unreachable_cap;
+pub mod visits;
+pub mod witness;
+pub mod written;
+
+pub use build::build;
+pub use conflicting_tasks::writes_of;
+pub use mhp::MayHappenInParallel;
+pub use mhp_cache::MhpCache;
+pub use model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, Write};
+pub use written::Written;
