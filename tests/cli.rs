@@ -315,7 +315,7 @@ fn replies_go_to_the_same_tasks_in_every_run() {
             prompt "{{ state.t }}"
             tools [look]
             max_turns 4
-            set { found: {state.t: string(reply.content)} }
+            set { found: {state.t: reply.text} }
           }
         }
     "#;
@@ -410,7 +410,7 @@ fn a_watched_flow_is_checked_again_until_ctrl_c() {
 fn a_watched_flow_is_checked_again_when_a_missing_file_comes() {
     use std::io::BufRead;
     let folder = Folder::new("watch-missing");
-    let flow = "model w = \"openai/gpt-5-mini\" { timeout 60s, max_tokens 9 }\ngraph A {\n  state { out n: string = \"\" }\n  start -> x\n  node x: llm -> end {\n    model w\n    prompt file \"prompts/p.md\"\n    set { n: string(reply.content) }\n  }\n}\n";
+    let flow = "model w = \"openai/gpt-5-mini\" { timeout 60s, max_tokens 9 }\ngraph A {\n  state { out n: string = \"\" }\n  start -> x\n  node x: llm -> end {\n    model w\n    prompt file \"prompts/p.md\"\n    set { n: reply.text }\n  }\n}\n";
     std::fs::write(folder.0.join("a.graph"), flow).unwrap();
     let mut command = graphc(&folder.0);
     command

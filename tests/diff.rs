@@ -242,7 +242,7 @@ impl Repository {
 }
 
 const TYPES: &str = "type Doc { id: string }\n";
-const FLOW: &str = "import { Doc } from \"./types.graph\"\ngraph Main {\n  state { in doc: Doc, out a: string = \"\" }\n  start -> x\n  node x: llm -> end { model m, prompt file \"prompts/x.md\", set { a: string(reply.content) } }\n}\nmodel m = \"openai/gpt\"\n";
+const FLOW: &str = "import { Doc } from \"./types.graph\"\ngraph Main {\n  state { in doc: Doc, out a: string = \"\" }\n  start -> x\n  node x: llm -> end { model m, prompt file \"prompts/x.md\", set { a: reply.text } }\n}\nmodel m = \"openai/gpt\"\n";
 
 #[test]
 fn a_commit_is_read_with_all_its_files() {
@@ -320,7 +320,7 @@ fn outside_of_a_repository() {
 fn an_audit_says_what_a_change_widens() {
     let repository = Repository::new("audit");
     let settings = "providers:\n  hosted: { kind: openai, base_url: \"https://a.example/v1\", api_key: \"${KEY}\" }\n";
-    let old = "model m = \"hosted/x\" { max_tokens 100 }\ntool look(q: string) -> string\ngraph Main {\n  state { out a: string = \"\", ok: bool = false }\n  tools [look]\n  start -> ask\n  node ask: interrupt { ask \"go on?\", expect bool, set { ok: answer }, goto { when state.ok -> x else -> end } }\n  node x: agent -> end { model m, prompt \"hi\", tools [look], max_turns 2, set { a: string(reply.content) } }\n}\n";
+    let old = "model m = \"hosted/x\" { max_tokens 100 }\ntool look(q: string) -> string\ngraph Main {\n  state { out a: string = \"\", ok: bool = false }\n  tools [look]\n  start -> ask\n  node ask: interrupt { ask \"go on?\", expect bool, set { ok: answer }, goto { when state.ok -> x else -> end } }\n  node x: agent -> end { model m, prompt \"hi\", tools [look], max_turns 2, set { a: reply.text } }\n}\n";
     repository.git(&["init", "-q"]);
     repository.write("graphc.yaml", settings);
     repository.write("main.graph", old);

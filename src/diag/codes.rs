@@ -235,6 +235,7 @@ codes! {
     Warning MESSAGES_IN_PROMPT "messages-in-prompt";
     Warning DIGIT_MEMBER "digit-member";
     Warning OVERWRITTEN_MESSAGES "overwritten-messages";
+    Warning CONTENT_AS_TEXT "content-as-text";
     Info UNTYPED_ACCESS "untyped-access";
     Info NOT_CHECKED "not-checked";
     Info UNKNOWN_FAMILY "unknown-family";

@@ -238,17 +238,67 @@ impl Builder<'_> {
             below = target.height;
         }
         let mut built = Vec::new();
+        let mut author = None;
         for arg in args.into_inner() {
+            if arg.as_rule() == Rule::author {
+                author = Some(arg);
+                continue;
+            }
             let arg = self.tall(arg);
             below = below.max(arg.height);
             built.push(arg.expr);
         }
+        let says = target.is_none() && MAKERS.contains(&function.as_str());
+        let name = function.clone();
         let kind = ExprKind::Call {
             target: target.map(|t| Box::new(t.expr)),
             function,
             args: built.into(),
         };
-        self.over(kind, span, below)
+        let call = self.over(kind, span, below);
+        match author {
+            Some(author) => self.authored(call, author, &name, says),
+            None => call,
+        }
+    }
+
+    /// `user(x, name: "ann")`, which is `user(x).with({"name": "ann"})`.
+    fn authored(&mut self, call: Tall, author: Pair, function: &Name, says: bool) -> Tall {
+        let span = self.span(&author);
+        let mut parts = author.into_inner();
+        let (name, value) = (parts.next(), parts.find(|part| part.as_rule() == Rule::expr));
+        let (Some(name), Some(value)) = (name, value) else {
+            return call;
+        };
+        if !says {
+            let message = format!("arguments of `{}` have no names, found `name:`", function.node);
+            let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, self.span(&name));
+            let help = format!("write `{}(..)` with the values alone", function.node);
+            self.diags.push(found.help(help));
+            return call;
+        }
+        let value = self.tall(value);
+        let key = Expr {
+            kind: ExprKind::Literal(Literal::String(name.as_str().into())),
+            span: self.span(&name),
+        };
+        let entry = Entry {
+            key,
+            value: value.expr,
+            optional: false,
+        };
+        let changes = Expr {
+            kind: ExprKind::Map(vec![entry]),
+            span,
+        };
+        let whole = call.outer;
+        let below = call.height.max(value.height + 1);
+        let kind = ExprKind::Call {
+            target: Some(Box::new(call.expr)),
+            function: Spanned::new("with".to_owned(), function.span),
+            args: vec![changes].into(),
+        };
+        self.over(kind, whole, below)
     }
 
     fn list(&mut self, pair: Pair, span: Span) -> Tall {
@@ -391,6 +441,9 @@ impl Builder<'_> {
         Spanned::new(name, self.word_span(pair))
     }
 }
+
+/// Functions that make a message, which may say by `name:` who said it.
+const MAKERS: [&str; 5] = ["user", "assistant", "ai", "system", "tool"];
 
 fn is_postfix(rule: Rule) -> bool {
     matches!(rule, Rule::select | Rule::record_select | Rule::index)

@@ -148,7 +148,7 @@ graph Middle {
 graph Inner {
   state { out log: list<string> via append }
   start -> speak -> next -> end
-  node speak: llm { model m prompt \"go\" set { log: [string(reply.content)] } }
+  node speak: llm { model m prompt \"go\" set { log: [reply.text] } }
   node next: call good(n: 9) { set { log: [result] } }
 }
 ";

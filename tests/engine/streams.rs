@@ -38,7 +38,7 @@ graph Main {
   state { in speakers: list<int>, out said: int via add = 0 }
   start -> spread
   node spread: update { goto each n in state.speakers -> speak with { n: n } }
-  node speak: llm -> end { model m prompt \"go\" input { n: int } set { said: size(string(reply.content)) } }
+  node speak: llm -> end { model m prompt \"go\" input { n: int } set { said: size(reply.text) } }
 }
 ";
 
@@ -406,7 +406,7 @@ model m = \"local/m\"
 graph Main {
   state { out said: string = \"\" }
   start -> speak
-  node speak: llm -> end { model m prompt \"go\" retry { attempts 2, initial 1ms, on [network] } set { said: string(reply.content) } }
+  node speak: llm -> end { model m prompt \"go\" retry { attempts 2, initial 1ms, on [network] } set { said: reply.text } }
 }
 ";
     let model = Model(Box::new(|cx| {

@@ -15,7 +15,7 @@ tool pay(to: string) -> string @effect(write) @approve
 graph Main {
   state { out said: string = \"\" }
   start -> work
-  node work: agent -> end { model m  prompt \"pay\"  tools [pay]  set { said: string(reply.content) } }
+  node work: agent -> end { model m  prompt \"pay\"  tools [pay]  set { said: reply.text } }
 }
 ";
 

@@ -93,7 +93,7 @@ impl Cx<'_> {
             }
             Work::Llm(call) if unread(&["reply", "output"]) => Some(match call.output {
                 Some(_) => spent("the output", "output"),
-                None => spent("the reply", "reply.content"),
+                None => spent("the reply", "reply.text"),
             }),
             // Tools of an agent may be all that it is for.
             Work::Agent { call, .. }
@@ -101,7 +101,7 @@ impl Cx<'_> {
             {
                 Some(match call.output {
                     Some(_) => spent("the output", "output"),
-                    None => spent("the reply", "reply.content"),
+                    None => spent("the reply", "reply.text"),
                 })
             }
             Work::Call { tool, .. } if unread(&["result"]) => {

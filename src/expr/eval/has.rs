@@ -6,6 +6,7 @@
 
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::Span;
+use crate::expr::function::message;
 use crate::value::{Str, Value};
 
 use super::compiler::{Compiler, error};
@@ -87,7 +88,7 @@ impl Eval for Has {
         }
         match operand {
             Value::Map(map) => Ok(Value::Bool(
-                map.get(&self.field).is_some_and(|value| !value.is_null()),
+                message::field(&map, &self.field).is_some_and(|value| !value.is_null()),
             )),
             other => Err(no_fields(&other, &self.field, self.span)),
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::base::Span;
+use crate::expr::function::message;
 use crate::value::{Str, Value};
 
 use super::compiler::Compiler;
@@ -76,7 +77,7 @@ impl Select {
 impl Eval for Select {
     fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
         match self.operand.eval(machine)? {
-            Value::Map(map) => map.get(&self.field).cloned().ok_or_else(|| {
+            Value::Map(map) => message::field(&map, &self.field).ok_or_else(|| {
                 EvalError::boxed(
                     self.span,
                     ErrorKind::NoSuchKey,
@@ -119,7 +120,7 @@ impl Eval for OptionalSelect {
 fn select_optional(value: Option<&Value>, field: &str, span: Span) -> Evaluated {
     match value {
         None | Some(Value::Null) => Ok(Value::Optional(None)),
-        Some(Value::Map(map)) => Ok(present(map.get(field))),
+        Some(Value::Map(map)) => Ok(present(message::field(map, field).as_ref())),
         Some(Value::Optional(inner)) => select_optional(inner.as_deref(), field, span),
         Some(other) => Err(no_fields(other, field, span)),
     }

@@ -1,5 +1,9 @@
 //! Messages of a conversation.
 
+use ::base64::Engine as _;
+use ::base64::engine::general_purpose::STANDARD;
+
+use crate::expr::ty::TEXT;
 use crate::value::{List, Map, Value};
 
 use super::Function;
@@ -12,15 +16,23 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "user",
         SIGNATURES,
         |args| message("user", args),
-        "A message of the user. The content is a text, or JSON such as a list of parts.",
-        r#"user("hello").content == "hello""#,
+        "A message of the user. The content is a text, or a list of parts: texts and what `image` gives.",
+        r#"user("hello").text == "hello""#,
+    )
+    .quick(),
+    Function::global(
+        "assistant",
+        SIGNATURES,
+        |args| message("assistant", args),
+        "A message of the model.",
+        r#"assistant("hi").role == "assistant""#,
     )
     .quick(),
     Function::global(
         "ai",
         SIGNATURES,
         |args| message("assistant", args),
-        "A message of the model.",
+        "Another name of `assistant`.",
         r#"ai("hi").role == "assistant""#,
     )
     .quick(),
@@ -32,6 +44,32 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"system("be brief").role == "system""#,
     )
     .quick(),
+    Function::global(
+        "tool",
+        &["(string, string) -> message"],
+        |args| {
+            let id = args::any(args, 1)?.clone();
+            Ok(record("tool", args::any(args, 0)?.clone(), [("tool_call_id", id)]))
+        },
+        "What a tool has answered to the call with that id, as a model reads it.",
+        r#"tool("12 degrees", "call-1").tool_call_id == "call-1""#,
+    )
+    .quick(),
+    Function::global(
+        "image",
+        &["(string) -> json", "(bytes) -> json"],
+        |args| {
+            let url = match args::any(args, 0)? {
+                Value::Bytes(bytes) => Value::from(data_url(bytes)?),
+                _ => Value::String(args::text(args, 0)?.clone()),
+            };
+            let url = Value::Map(Map::from_iter([("url", url)]));
+            let part = [("type", Value::from("image_url")), ("image_url", url)];
+            Ok(Value::Map(Map::from_iter(part)))
+        },
+        "A picture as a part of a message: its address, or its bytes (PNG, JPEG, GIF or WebP).",
+        r#"user(["what is this?", image("https://x.org/a.png")]).text == "what is this?""#,
+    ),
     Function::global(
         "remove",
         &["(string) -> message"],
@@ -50,6 +88,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn message(role: &str, args: &[Value]) -> Computed {
     Ok(record(role, args::any(args, 0)?.clone(), []))
+}
+
+/// A picture as an address that holds it.
+fn data_url(bytes: &[u8]) -> Result<String, String> {
+    let kind = match bytes {
+        [0x89, b'P', b'N', b'G', ..] => "png",
+        [b'G', b'I', b'F', b'8', ..] => "gif",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "webp",
+        [0xff, 0xd8, 0xff, ..] => "jpeg",
+        _ => return Err("the bytes are no picture (PNG, JPEG, GIF or WebP)".into()),
+    };
+    Ok(format!("data:image/{kind};base64,{}", STANDARD.encode(bytes)))
 }
 
 /// A record `message`, every field of which has a value: `more` has those that differ from the
@@ -72,4 +122,42 @@ pub fn record(
         map.insert(key, value);
     }
     Value::Map(map)
+}
+
+/// A field as expressions and templates read it: what is stored, or the text of a message.
+pub(in crate::expr) fn field(map: &Map, name: &str) -> Option<Value> {
+    let stored = map.get(name).cloned();
+    stored.or_else(|| (name == TEXT && is_message(map)).then(|| Value::String(text(map).into())))
+}
+
+fn is_message(map: &Map) -> bool {
+    ["role", "content", "tool_calls"]
+        .iter()
+        .all(|name| map.get(name).is_some())
+}
+
+/// The text of a message: its content, or the text parts of it joined. Content that is neither is written as JSON, as a
+/// model is shown it.
+pub fn text(message: &Map) -> String {
+    match message.get("content") {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.to_string(),
+        Some(content) => match parts(content, message.get("role").and_then(Value::as_str)) {
+            Some(parts) => parts.iter().filter_map(text_of_part).collect(),
+            None => content.to_json().to_string(),
+        },
+    }
+}
+
+/// The parts of a content that has some. A tool's result may be a list that is data, not parts.
+pub fn parts<'v>(content: &'v Value, role: Option<&str>) -> Option<&'v List> {
+    let parts = content.as_list().filter(|_| role != Some("tool"))?;
+    let is_part =
+        |part: &Value| part.as_str().is_some() || part.get("type").and_then(Value::as_str).is_some();
+    parts.iter().all(is_part).then_some(parts)
+}
+
+fn text_of_part(part: &Value) -> Option<&str> {
+    part.as_str()
+        .or_else(|| part.get("text").and_then(Value::as_str))
 }

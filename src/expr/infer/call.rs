@@ -83,6 +83,9 @@ impl Checker<'_> {
             return self.unknown_function(name, None, args);
         };
         self.constant_pattern(name, args.get(1));
+        if name.node == "string" {
+            self.content_as_text(expr, args);
+        }
         self.apply(
             found,
             Call {

@@ -138,10 +138,7 @@ fn left_of(members: &Arc<[Type]>, path: &str, known: &Narrowing, types: &TypeTab
 /// Whether values of a type may have a field of that name.
 pub fn has_field(ty: &Type, name: &str, types: &TypeTable) -> bool {
     match ty {
-        Type::Record(id) => {
-            let record = types.records.get(*id);
-            record.is_some_and(|record| record.field(name).is_some())
-        }
+        Type::Record(id) => types.field_type(*id, name).is_some(),
         Type::Map(_) | Type::Json => true,
         _ => false,
     }
@@ -151,9 +148,8 @@ pub fn has_field(ty: &Type, name: &str, types: &TypeTable) -> bool {
 fn must_have(ty: &Type, name: &str, types: &TypeTable) -> bool {
     match ty {
         Type::Record(id) => {
-            let record = types.records.get(*id);
-            let field = record.and_then(|record| record.field(name));
-            field.is_some_and(|field| !field.ty.admits_null())
+            let field = types.field_type(*id, name);
+            field.is_some_and(|ty| !ty.admits_null())
         }
         _ => false,
     }

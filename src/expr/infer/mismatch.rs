@@ -4,7 +4,7 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::{certain, closest, few};
 use crate::diag::{Diagnostic, Fact, Home, codes};
 
-use super::super::ty::{EnumId, MESSAGE, RecordId, Type};
+use super::super::ty::{EnumId, MESSAGE, RecordId, TEXT, Type};
 use super::checker::Checker;
 use super::null::without_null;
 use super::path::path;
@@ -44,7 +44,16 @@ impl Checker<'_> {
                     None => self.wanting(expected, &shown),
                 };
                 let plain = Diagnostic::new(&codes::TYPE_MISMATCH, message, expr.span);
-                self.with_mend(plain, expr, (found, &wanted), expected.admits_null())
+                let content = match wanted {
+                    Type::String => self.content_of(expr),
+                    _ => None,
+                };
+                match content {
+                    Some(name) => plain
+                        .help("the text of a message is `.text`")
+                        .fix(name.span, TEXT),
+                    None => self.with_mend(plain, expr, (found, &wanted), expected.admits_null()),
+                }
             }
         };
         let declared = self.taker.as_ref().and_then(|taker| taker.declared);
@@ -119,7 +128,7 @@ impl Checker<'_> {
         }
         if let (Type::Record(MESSAGE), Type::String) = (from, to) {
             let value = path(expr).unwrap_or_else(|| "..".to_owned());
-            return found.help(format!("its text is `string({value}.content)`"));
+            return found.help(format!("its text is `{value}.text`"));
         }
         if let (Type::Record(from), Type::Record(to)) = (from, to) {
             return found.maybe_help(self.record_gap(*from, *to));

@@ -14,6 +14,7 @@ mod checker;
 mod compare;
 mod condition;
 mod constant;
+mod content;
 mod doomed;
 mod effect;
 mod either;

@@ -106,8 +106,11 @@ impl Checker<'_> {
     ) -> Type {
         match of {
             Type::Error => Type::Error,
-            Type::Json if optional => Type::optional(Type::Json),
-            Type::Json => Type::Json,
+            Type::Json => match self.field_of_content(operand, field) {
+                Some(reported) => reported,
+                None if optional => Type::optional(Type::Json),
+                None => Type::Json,
+            },
             Type::Optional(inner) => {
                 let found = self.field_of(operand, &inner.without_null(), field, false);
                 match found {
@@ -147,10 +150,7 @@ impl Checker<'_> {
             Type::Never => Some(Type::Never),
             numbered if element_of(numbered).is_some() => part_of(numbered, field),
             Type::Map(of) => Some((**of).clone()),
-            Type::Record(id) => {
-                let record = self.types.records.get(*id)?;
-                record.field(field).map(|f| f.ty.clone())
-            }
+            Type::Record(id) => self.types.field_type(*id, field),
             Type::Union(members) => {
                 let mut all = Type::Never;
                 for member in members.iter() {
@@ -222,10 +222,10 @@ fn fields_of<'t>(of: &Type, types: &'t TypeTable) -> Vec<&'t str> {
         one => [one].into(),
     };
     let records = members.iter().filter_map(|member| match member {
-        Type::Record(id) => types.records.get(*id),
+        Type::Record(id) => Some(*id),
         _ => None,
     });
-    let names = records.flat_map(|record| record.fields.iter().map(|field| field.name.as_str()));
+    let names = records.flat_map(|id| types.field_names(id));
     let mut all: Vec<&str> = Vec::new();
     for name in names {
         if !all.contains(&name) {

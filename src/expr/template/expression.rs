@@ -208,15 +208,14 @@ impl Check<'_> {
             Type::Map(of) => (**of).clone(),
             Type::Record(id) => {
                 let types = self.types;
+                if let Some(ty) = types.field_type(*id, name) {
+                    return ty;
+                }
                 let Some(record) = types.records.get(*id) else {
                     return Type::Error;
                 };
-                if let Some(field) = record.field(name) {
-                    return field.ty.clone();
-                }
-                let names = || record.fields.iter().map(|f| f.name.as_str());
                 let message = format!("`{}` has no field `{name}`", record.name);
-                let names: Vec<&str> = names().collect();
+                let names: Vec<&str> = types.field_names(*id).collect();
                 let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span)
                     .unknown(name, Home::Record(id.0));
                 self.report(found.meant(span, name, names, "its fields are"))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use minijinja::Value as Shown;
 use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr};
 
+use crate::expr::function::message;
 use crate::value::{Key, List, Map, Value};
 
 /// The engine's form of a value; a list or map is shared.
@@ -57,15 +58,17 @@ impl Object for Entries {
     }
 
     fn get_value(self: &Arc<Self>, key: &Shown) -> Option<Shown> {
-        let value = match key.as_str() {
-            Some(text) => self.0.get(text),
-            None => self.0.get_key(&Key::Int(i64::try_from(key.clone()).ok()?)),
-        };
-        value.map(shown)
+        match key.as_str() {
+            Some(text) => self.get_value_by_str(text),
+            None => {
+                let key = Key::Int(i64::try_from(key.clone()).ok()?);
+                self.0.get_key(&key).map(shown)
+            }
+        }
     }
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Shown> {
-        self.0.get(key).map(shown)
+        message::field(&self.0, key).as_ref().map(shown)
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

@@ -239,6 +239,9 @@ pub struct TypeIndex {
     enums: NameIndex,
 }
 
+/// What expressions read of a message beside its fields: the text of its content, which is stored nowhere else.
+pub const TEXT: &str = "text";
+
 /// `message`: one message of a conversation.
 pub const MESSAGE: RecordId = RecordId(0);
 /// `tool_call`: a call that a model asked for.
@@ -359,6 +362,22 @@ impl Default for TypeTable {
 }
 
 impl TypeTable {
+    /// The type of a field as expressions read it: a declared one, or the [`TEXT`] of a message.
+    pub fn field_type(&self, id: RecordId, name: &str) -> Option<Type> {
+        let declared = self.records.get(id)?.field(name);
+        match declared {
+            Some(field) => Some(field.ty.clone()),
+            None => (id == MESSAGE && name == TEXT).then_some(Type::String),
+        }
+    }
+
+    /// The names of the fields that expressions read of a record.
+    pub fn field_names(&self, id: RecordId) -> impl Iterator<Item = &str> {
+        let declared = self.records.get(id).into_iter().flat_map(|r| &r.fields);
+        let names = declared.map(|field| field.name.as_str());
+        names.chain((id == MESSAGE).then_some(TEXT))
+    }
+
     /// The first record of that name.
     pub fn record_named(&self, name: &str) -> Option<RecordId> {
         let named = |at| {

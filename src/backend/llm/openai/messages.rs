@@ -2,6 +2,7 @@
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
+use crate::expr::function::message::parts;
 use crate::value::{List, Value};
 
 /// The messages of a request; their `id` and `usage` are ours alone and stay here.
@@ -42,16 +43,11 @@ fn content(content: Option<&Value>, role: &str) -> Json {
     match content {
         None | Some(Value::Null) => "".into(),
         Some(Value::String(text)) => text.as_ref().into(),
-        // A tool's result may be a list that is data, not parts.
-        Some(Value::List(parts)) if role != "tool" && parts.iter().all(is_part) => {
-            parts.iter().map(part).collect()
-        }
-        Some(other) => other.to_json().to_string().into(),
+        Some(other) => match parts(other, Some(role)) {
+            Some(parts) => parts.iter().map(part).collect(),
+            None => other.to_json().to_string().into(),
+        },
     }
-}
-
-fn is_part(part: &Value) -> bool {
-    part.as_str().is_some() || part.get("type").and_then(Value::as_str).is_some()
 }
 
 fn part(part: &Value) -> Json {

@@ -7,6 +7,7 @@ use futures_util::stream;
 
 use crate::backend::scenario::{ModelReply, ReplyBody};
 use crate::backend::yaml::Path;
+use crate::expr::function::message;
 use crate::ir::ErrorKind;
 use crate::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
@@ -47,15 +48,7 @@ pub fn prompt(messages: &List) -> String {
 }
 
 fn text(message: &Value) -> String {
-    match message.get("content") {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.to_string(),
-        Some(Value::List(parts)) if parts.iter().all(|part| part.get("text").is_some()) => {
-            let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
-            texts.collect()
-        }
-        Some(other) => other.to_json().to_string(),
-    }
+    message.as_map().map_or(String::new(), message::text)
 }
 
 /// The model that plays all models of a flow.

@@ -115,7 +115,7 @@ fn plainly(of: Option<Made>, function: &str, args: Vec<Made>) -> Made {
             Made::list(Made::map(Made::nothing(), element, named))
         }
         "or" | "orValue" | "merge" | "with" => all(),
-        "user" | "ai" | "system" => {
+        "user" | "assistant" | "ai" | "system" | "tool" => {
             let plain = ["role", "id"].map(|name| (name.to_owned(), Made::nothing()));
             Made::parts(plain, all().mixed())
         }

@@ -95,9 +95,8 @@ fn walk(
                 (Type::Map(_), KEY | EACH) => next.push(Type::String),
                 (Type::Map(of), _) => next.push(of.without_null()),
                 (Type::Record(id), field) => {
-                    let record = program.types.records.get(*id);
-                    let found = record.and_then(|record| record.field(field));
-                    next.extend(found.map(|field| field.ty.without_null()));
+                    let found = program.types.field_type(*id, field);
+                    next.extend(found.map(|ty| ty.without_null()));
                 }
                 _ => {}
             }
