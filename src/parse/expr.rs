@@ -266,12 +266,18 @@ impl Builder<'_> {
     fn authored(&mut self, call: Tall, author: Pair, function: &Name, says: bool) -> Tall {
         let span = self.span(&author);
         let mut parts = author.into_inner();
-        let (name, value) = (parts.next(), parts.find(|part| part.as_rule() == Rule::expr));
+        let (name, value) = (
+            parts.next(),
+            parts.find(|part| part.as_rule() == Rule::expr),
+        );
         let (Some(name), Some(value)) = (name, value) else {
             return call;
         };
         if !says {
-            let message = format!("arguments of `{}` have no names, found `name:`", function.node);
+            let message = format!(
+                "arguments of `{}` have no names, found `name:`",
+                function.node
+            );
             let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, self.span(&name));
             let help = format!("write `{}(..)` with the values alone", function.node);
             self.diags.push(found.help(help));

@@ -95,11 +95,28 @@ fn data_url(bytes: &[u8]) -> Result<String, String> {
     let kind = match bytes {
         [0x89, b'P', b'N', b'G', ..] => "png",
         [b'G', b'I', b'F', b'8', ..] => "gif",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "webp",
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => "webp",
         [0xff, 0xd8, 0xff, ..] => "jpeg",
         _ => return Err("the bytes are no picture (PNG, JPEG, GIF or WebP)".into()),
     };
-    Ok(format!("data:image/{kind};base64,{}", STANDARD.encode(bytes)))
+    Ok(format!(
+        "data:image/{kind};base64,{}",
+        STANDARD.encode(bytes)
+    ))
 }
 
 /// A record `message`, every field of which has a value: `more` has those that differ from the
@@ -152,8 +169,9 @@ pub fn text(message: &Map) -> String {
 /// The parts of a content that has some. A tool's result may be a list that is data, not parts.
 pub fn parts<'v>(content: &'v Value, role: Option<&str>) -> Option<&'v List> {
     let parts = content.as_list().filter(|_| role != Some("tool"))?;
-    let is_part =
-        |part: &Value| part.as_str().is_some() || part.get("type").and_then(Value::as_str).is_some();
+    let is_part = |part: &Value| {
+        part.as_str().is_some() || part.get("type").and_then(Value::as_str).is_some()
+    };
     parts.iter().all(is_part).then_some(parts)
 }
 

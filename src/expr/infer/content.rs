@@ -31,24 +31,43 @@ impl Checker<'_> {
         let Some(name) = self.content_of(arg) else {
             return;
         };
-        let message = "the text of a message is `.text`; `string(..)` fails where the content has parts";
+        let message =
+            "the text of a message is `.text`; `string(..)` fails where the content has parts";
         let (begin, end) = (
-            Span { end: arg.span.start, ..call.span },
-            Span { start: name.span.start, ..call.span },
+            Span {
+                end: arg.span.start,
+                ..call.span
+            },
+            Span {
+                start: name.span.start,
+                ..call.span
+            },
         );
         let found = Diagnostic::new(&codes::CONTENT_AS_TEXT, message, call.span);
-        self.report(found.help("write `.text` in place of `string(..content)`").fix(begin, "").fix(end, TEXT));
+        self.report(
+            found
+                .help("write `.text` in place of `string(..content)`")
+                .fix(begin, "")
+                .fix(end, TEXT),
+        );
     }
 
     /// `m.content.text`: neither a text nor a list has fields.
     pub(super) fn field_of_content(&mut self, operand: &Expr, field: &Name) -> Option<Type> {
         let name = self.content_of(operand)?;
-        let message = format!("`content` is a text or a list of parts, so it has no field `{}`", field.node);
+        let message = format!(
+            "`content` is a text or a list of parts, so it has no field `{}`",
+            field.node
+        );
         let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
         Some(self.report(match field.node == TEXT {
-            true => found
-                .help("the text of a message is `.text`")
-                .fix(Span { end: field.span.start, ..name.span }, ""),
+            true => found.help("the text of a message is `.text`").fix(
+                Span {
+                    end: field.span.start,
+                    ..name.span
+                },
+                "",
+            ),
             false => found.help("the text of a message is `.text`; a part of it is `.content[0]`"),
         }))
     }
