@@ -4,7 +4,7 @@ use crate::base::Span;
 
 use super::expr::Expr;
 use super::item::{Duration, ToolRef};
-use super::node::{Ask, Jumps, Node, RetrySpec};
+use super::node::{Ask, Jumps, Node, Permit, RetrySpec};
 use super::target::{Jump, Target};
 use super::ty::{Field, TypeExpr};
 use super::{Doc, Name};
@@ -136,6 +136,8 @@ pub struct StaticInterrupt {
     pub ask: Option<Ask>,
     /// Type of the answer.
     pub expect: Option<TypeExpr>,
+    /// Which calls its answer permits.
+    pub permits: Vec<Permit>,
     /// Properties that are there already: the word given again, and where it stood first.
     pub twice: Vec<(Span, Span)>,
     /// The whole member.

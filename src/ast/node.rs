@@ -117,6 +117,8 @@ pub enum PropertyKind {
     Ask(Ask),
     /// `expect T`
     Expect(TypeExpr),
+    /// `permit TOOL(param: EXPR) when COND`
+    Permit(Box<Permit>),
     /// `with { field: expr }` of a subgraph call
     With(Vec<NamedArg>),
     /// `into { parent_field: child_field }` of a subgraph call
@@ -241,6 +243,32 @@ pub enum Ask {
     Fields(Vec<NamedArg>),
     /// A text.
     Template(Template),
+}
+
+/// `permit once each d in LIST -> TOOL(param: EXPR) when COND`: which calls the answer to a question permits.
+#[derive(Debug, Clone)]
+pub struct Permit {
+    /// Word `once`, where it stands: one call.
+    pub once: Option<Span>,
+    /// `each d in LIST ->`: a permission for each element.
+    pub each: Option<PermitEach>,
+    /// Which tool.
+    pub tool: Name,
+    /// The arguments that it pins; `None` without brackets, where any are permitted.
+    pub args: Option<Vec<NamedArg>>,
+    /// `when EXPR`; each answer permits where it is left out.
+    pub when: Option<Expr>,
+    /// The whole property.
+    pub span: Span,
+}
+
+/// `each d in LIST ->`
+#[derive(Debug, Clone)]
+pub struct PermitEach {
+    /// The name of an element.
+    pub var: Name,
+    /// The list.
+    pub items: Expr,
 }
 
 /// A text with Jinja placeholders.

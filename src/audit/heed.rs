@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::ir::graph::{Graph, Node};
 use crate::ir::jump::{Jump, Route, Target};
-use crate::ir::node::Work;
+use crate::ir::node::{Permit, Work};
 
 use super::reach::stop_name;
 
@@ -12,18 +12,24 @@ use super::reach::stop_name;
 pub(super) fn unheeded(graph: &Graph) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for node in &graph.nodes {
-        if let Work::Interrupt { .. } = node.work
+        if let Work::Interrupt { permits, .. } = &node.work
+            && !decides(permits)
             && !heeds(node, "answer", false)
         {
             found.insert(stop_name(graph, &node.name));
         }
         for stop in &node.stops {
-            if !heeds(node, &stop.name, !stop.after) {
+            if !decides(&stop.permits) && !heeds(node, &stop.name, !stop.after) {
                 found.insert(stop_name(graph, &stop.name));
             }
         }
     }
     found
+}
+
+/// Whether an answer decides which calls are permitted.
+fn decides(permits: &[Permit]) -> bool {
+    permits.iter().any(|permit| permit.when.is_some())
 }
 
 /// Whether a node looks at an answer by a name. `works` where the answer is there ahead of its work.

@@ -25,7 +25,7 @@ use super::types::beside;
 const SHOWN: usize = 6;
 
 /// Names that are something else at each visit of a node.
-const CHANGING: [&str; 9] = [
+const CHANGING: [&str; 10] = [
     "run",
     "input",
     "reply",
@@ -34,6 +34,7 @@ const CHANGING: [&str; 9] = [
     "results",
     "result",
     "answer",
+    "answered",
     "error",
 ];
 

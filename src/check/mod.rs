@@ -32,6 +32,7 @@ pub mod leave;
 pub mod limit;
 pub mod narrow;
 pub mod order;
+pub mod permit;
 mod pinned;
 pub mod poison;
 pub mod prompt;
@@ -192,6 +193,7 @@ fn graph(
     pinned::constants(program, graph, &mut diags);
     based::bases(graph, &mut diags);
     cached::asking(program, graph, &mut diags);
+    permit::needless(program, graph, &mut diags);
     lasting::lost(graph, &mut diags);
     error_node::names(program, graph, &mut diags);
     exits::unchanging(graph, id, &analyses.written, &mut diags);

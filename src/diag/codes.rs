@@ -216,6 +216,7 @@ codes! {
     Warning USELESS_WHERE "useless-where";
     Warning EMPTY_TOOLS "empty-tools";
     Error UNAPPROVED_TOOL "unapproved-tool";
+    Warning NEEDLESS_PERMIT "needless-permit";
     Error RUNS_AFTER_REFUSAL "runs-after-refusal";
     Error ANSWER_IGNORED "answer-ignored";
     Error TAINTED_SINK "tainted-sink";

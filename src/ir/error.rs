@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Fail,
     /// A tool failed.
     ToolError,
+    /// A person refused the call of a tool.
+    Unapproved,
     /// A model's or tool's result is not of its type.
     InvalidOutput,
     /// Input, arguments or an answer are not of their type.
@@ -49,7 +51,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/cli.md`.
-    pub const ALL: [ErrorKind; 18] = [
+    pub const ALL: [ErrorKind; 19] = [
         ErrorKind::RecursionLimit,
         ErrorKind::Timeout,
         ErrorKind::Budget,
@@ -58,6 +60,7 @@ impl ErrorKind {
         ErrorKind::Require,
         ErrorKind::Fail,
         ErrorKind::ToolError,
+        ErrorKind::Unapproved,
         ErrorKind::InvalidOutput,
         ErrorKind::InvalidInput,
         ErrorKind::RateLimit,
@@ -94,6 +97,7 @@ impl ErrorKind {
             ErrorKind::Require => "require",
             ErrorKind::Fail => "fail",
             ErrorKind::ToolError => "tool_error",
+            ErrorKind::Unapproved => "unapproved",
             ErrorKind::InvalidOutput => "invalid_output",
             ErrorKind::InvalidInput => "invalid_input",
             ErrorKind::RateLimit => "rate_limit",

@@ -380,6 +380,11 @@ pub const MEMORY: &str = "std/memory";
 pub const CONSTANT: &str = "$context.";
 
 impl Tool {
+    /// Whether a call of it asks a person, unless somebody has permitted it.
+    pub fn asks(&self) -> bool {
+        self.approve || (self.effect == ToolEffect::Destructive && !self.unattended)
+    }
+
     /// Whether it is of that module of the standard library.
     pub fn is_of(&self, module: &str) -> bool {
         self.module.as_deref() == Some(module)

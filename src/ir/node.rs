@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::expr::ty::Type;
 
-use super::flow::{GraphId, ModelId, ToolId};
+use super::flow::{Flow, GraphId, ModelId, ToolId};
 use super::graph::FieldId;
 use super::jump::Jump;
 use super::text::{Expr, Named, Place, Template};
@@ -55,6 +55,9 @@ pub enum Work {
         /// Type of the answer; any JSON where there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expect: Option<Type>,
+        /// Which calls the answer permits.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        permits: Vec<Permit>,
         /// Gives up after so many milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout: Option<InterruptTimeout>,
@@ -181,8 +184,81 @@ pub struct Stop {
     pub ask: Ask,
     /// Type of the answer.
     pub expect: Type,
+    /// Which calls the answer permits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permits: Vec<Permit>,
     /// Where it is declared.
     pub at: Place,
+}
+
+/// `permit once each d in LIST -> TOOL(param: EXPR) when COND`: calls that the answer to a question permits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Permit {
+    /// Of which tool.
+    pub tool: ToolId,
+    /// One call, not all of the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
+    /// A permission for each element of a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each: Option<PermitEach>,
+    /// Every argument of the tool; `None` where any are permitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pins: Option<Vec<Pin>>,
+    /// When the answer permits it; always where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Expr>,
+    /// Where it is written.
+    pub at: Place,
+}
+
+impl Permit {
+    /// As it is written, with every argument of the tool.
+    pub fn shown(&self, flow: &Flow) -> String {
+        let once = if self.once { "once " } else { "" };
+        let each = self.each.as_ref();
+        let each = each.map(|each| format!("each {} in {} -> ", each.var, each.items.text));
+        let tool = flow.tools.get(self.tool).map_or("", |tool| &tool.name);
+        let pins = self.pins.as_ref().map(|pins| {
+            let pins = pins.iter();
+            let pins = pins.map(|pin| format!("{}: {}", pin.name, pin.value.text));
+            format!("({})", pins.collect::<Vec<_>>().join(", "))
+        });
+        let when = self.when.as_ref();
+        let when = when.map(|when| format!(" when {}", when.text));
+        [
+            once,
+            &each.unwrap_or_default(),
+            tool,
+            &pins.unwrap_or_default(),
+        ]
+        .concat()
+            + &when.unwrap_or_default()
+    }
+}
+
+/// `each d in LIST ->` of a permission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PermitEach {
+    /// The name of an element.
+    pub var: String,
+    /// The list.
+    pub items: Expr,
+    /// Whether the list reads the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_answer: bool,
+}
+
+/// An argument that a permission holds a call to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pin {
+    /// The parameter.
+    pub name: String,
+    /// Its value.
+    pub value: Expr,
+    /// Whether it reads the answer; else it is computed when the question is asked, and shown with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_answer: bool,
 }
 
 /// `timeout 7d -> TARGET` of an interrupt.

@@ -10,7 +10,7 @@ use crate::expr::ty::{RecordField, Type};
 use super::flow::Flow;
 use super::graph::{Channel, Graph, Node};
 use super::jump::{Emit, Jump, Route, SetItem, Target};
-use super::node::{ModelCall, Pass, Work};
+use super::node::{ModelCall, Pass, Permit, Work};
 
 /// What does not hold together, with the place in the IR.
 pub type Broken = String;
@@ -139,6 +139,8 @@ impl Within<'_> {
         fields(self.flow, node.input.iter())?;
         let answers = node.stops.iter().map(|stop| &stop.expect);
         answers.into_iter().try_for_each(|of| ty(self.flow, of))?;
+        let stops = node.stops.iter();
+        self.permits(stops.flat_map(|stop| &stop.permits))?;
         node.skips
             .iter()
             .filter_map(|skip| skip.to.as_ref())
@@ -163,8 +165,12 @@ impl Within<'_> {
             Work::Tools { tools, .. } => known_all(&self.flow.tools, tools, "tool"),
             Work::Call { tool, .. } => known(&self.flow.tools, *tool, "tool"),
             Work::Interrupt {
-                expect, timeout, ..
+                expect,
+                permits,
+                timeout,
+                ..
             } => {
+                self.permits(permits.iter())?;
                 expect.iter().try_for_each(|of| ty(self.flow, of))?;
                 timeout
                     .iter()
@@ -195,6 +201,10 @@ impl Within<'_> {
             }
             Work::Update | Work::Branch => Ok(()),
         }
+    }
+
+    fn permits<'p>(&self, mut permits: impl Iterator<Item = &'p Permit>) -> Result<(), Broken> {
+        permits.try_for_each(|permit| known(&self.flow.tools, permit.tool, "tool"))
     }
 
     fn call(&self, call: &ModelCall) -> Result<(), Broken> {

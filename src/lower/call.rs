@@ -48,8 +48,10 @@ impl Lowering<'_> {
             from::Work::Interrupt {
                 ask: Some(ask),
                 expect,
+                permits,
                 timeout,
             } => Work::Interrupt {
+                permits: self.permits("answer", &node.lets, permits),
                 ask: self.ask(ask),
                 expect: expect.as_ref().map(|ty| ty.node.clone()),
                 timeout: timeout.as_ref().map(|timeout| InterruptTimeout {

@@ -19,6 +19,7 @@ mod graph;
 mod jump;
 mod narrow;
 mod node;
+mod permit;
 mod text;
 mod tool;
 

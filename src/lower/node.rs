@@ -57,6 +57,7 @@ impl Lowering<'_> {
             after: stop.after,
             ask: self.ask(stop.ask.as_ref()?),
             expect: stop.expect.as_ref()?.node.clone(),
+            permits: self.permits(&stop.name.node, &[], &stop.permits),
             at: self.place(stop.span),
         })
     }

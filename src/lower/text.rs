@@ -109,7 +109,7 @@ impl Lowering<'_> {
     }
 
     /// What a parameter is that is given no value: its default, else null. JSON is an expression of the language.
-    fn left_out(&self, param: &Param, at: Place) -> Expr {
+    pub(super) fn left_out(&self, param: &Param, at: Place) -> Expr {
         let default = param.default.as_ref();
         let value = default.and_then(|e| default_value(e, &param.ty.node, &self.program.types));
         Expr {

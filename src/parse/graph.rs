@@ -243,6 +243,7 @@ impl Builder<'_> {
         let span = self.span(&pair);
         let mut names = Vec::new();
         let mut found = (false, None, None);
+        let mut permits = Vec::new();
         let (mut first, mut twice) = ([None; 2], Vec::new());
         for part in pair.into_inner() {
             match part.as_rule() {
@@ -254,6 +255,12 @@ impl Builder<'_> {
                         let word = match &property.kind {
                             PropertyKind::Ask(_) => 0,
                             PropertyKind::Expect(_) => 1,
+                            PropertyKind::Permit(_) => {
+                                if let PropertyKind::Permit(permit) = property.kind {
+                                    permits.push(*permit);
+                                }
+                                return Some(());
+                            }
                             _ => return Some(()),
                         };
                         // The first one counts.
@@ -282,6 +289,7 @@ impl Builder<'_> {
             node: names.next()?,
             ask: found.1,
             expect: found.2,
+            permits,
             twice,
             span,
         })

@@ -39,6 +39,7 @@ pub const PROPERTIES: &[&str] = &[
     "parallel",
     "ask",
     "expect",
+    "permit",
     "with",
     "into",
     "persist",

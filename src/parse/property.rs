@@ -2,7 +2,7 @@
 
 use crate::ast::expr::Expr;
 use crate::ast::item::{Let, Require};
-use crate::ast::node::{Ask, Binding, Emit, End, PropertyKind, SetItem};
+use crate::ast::node::{Ask, Binding, Emit, End, Permit, PermitEach, PropertyKind, SetItem};
 use crate::ast::target::Jump;
 use crate::base::Spanned;
 
@@ -39,6 +39,7 @@ impl Builder<'_> {
                 Some(PropertyKind::Into(bindings))
             }
             Rule::cache_p => Some(self.cache(pair)),
+            Rule::permit_p => self.permit(pair).map(Box::new).map(PropertyKind::Permit),
             Rule::defer_p => Some(PropertyKind::Defer),
             _ => self.plain_property(pair),
         }
@@ -150,6 +151,38 @@ impl Builder<'_> {
             }
         }
         Some(emit)
+    }
+
+    fn permit(&mut self, pair: Pair) -> Option<Permit> {
+        let span = self.span(&pair);
+        let (mut tool, mut args) = (None, None);
+        let (mut once, mut each, mut when) = (None, None, None);
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::kw_once => once = Some(self.word_span(&part)),
+                Rule::permit_each => each = self.permit_each(part),
+                Rule::ident => tool = Some(self.name(&part)),
+                Rule::named_args => args = Some(self.named_args(part)),
+                Rule::expr => when = Some(self.expr(part)),
+                _ => {}
+            }
+        }
+        Some(Permit {
+            once,
+            each,
+            tool: tool?,
+            args,
+            when,
+            span,
+        })
+    }
+
+    fn permit_each(&mut self, pair: Pair) -> Option<PermitEach> {
+        let mut parts = pair.into_inner().filter(|p| !is_word_or_sign(p.as_rule()));
+        Some(PermitEach {
+            var: self.name(&parts.next()?),
+            items: self.expr(parts.next()?),
+        })
     }
 
     fn ends(&mut self, pair: Pair) -> Vec<End> {

@@ -442,7 +442,7 @@ fn words_of(only: Rule) -> Option<(&'static [&'static str], &'static str)> {
         Rule::only_property => (keyword::PROPERTIES, "a property of the node"),
         Rule::only_tool_line => (keyword::TOOL_LINES, "a line of the tool's body"),
         Rule::only_update => (&["set", "emit"], "`set` or `emit`"),
-        Rule::only_interrupt => (&["ask", "expect"], "`ask` or `expect`"),
+        Rule::only_interrupt => (&["ask", "expect", "permit"], "`ask`, `expect` or `permit`"),
         Rule::only_migration => (
             &["rename", "drop", "default"],
             "`rename`, `drop` or `default`",

@@ -464,6 +464,7 @@ fn rank(rule: Rule) -> Option<u8> {
         &[Rule::parallel_p],
         &[Rule::ask_p],
         &[Rule::expect_p],
+        &[Rule::permit_p],
         &[Rule::with_p],
         &[Rule::into_p],
         &[Rule::persist_p],

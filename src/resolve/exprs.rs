@@ -5,7 +5,9 @@
 use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
 
-use super::program::{Ask, Emit, Jump, ModelCall, Node, Route, TargetKind, ToolBody, Words, Work};
+use super::program::{
+    Ask, Emit, Jump, ModelCall, Node, Permit, Route, TargetKind, ToolBody, Words, Work,
+};
 
 /// All expressions of a node: `let`s first, then in the order in which they are evaluated.
 pub fn of_node(node: &Node) -> Vec<&Expr> {
@@ -22,6 +24,7 @@ pub fn of_node(node: &Node) -> Vec<&Expr> {
     found.exprs(node.cache.iter().filter_map(|cache| cache.key.as_ref()));
     for stop in &node.stops {
         stop.ask.iter().for_each(|ask| found.ask(ask));
+        found.exprs(stop.permits.iter().flat_map(Permit::exprs));
     }
     found.work(&node.work);
     found.exprs(node.set.iter().map(|item| &item.value));
@@ -83,8 +86,14 @@ impl<'a> Found<'a> {
             }
             Work::Tools { messages, .. } => self.exprs(messages.as_deref()),
             Work::Call { args, .. } => self.named(args),
-            Work::Interrupt { ask, timeout, .. } => {
+            Work::Interrupt {
+                ask,
+                permits,
+                timeout,
+                ..
+            } => {
                 ask.iter().for_each(|ask| self.ask(ask));
+                self.exprs(permits.iter().flat_map(Permit::exprs));
                 timeout.iter().for_each(|timeout| self.jump(&timeout.to));
             }
             Work::Subgraph { args, with, .. } => {

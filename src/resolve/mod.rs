@@ -17,6 +17,7 @@
 )]
 
 mod alias;
+pub mod answer;
 mod body;
 mod bound;
 mod channel;

@@ -16,7 +16,7 @@ pub(super) enum Style {
 }
 
 /// Names with a meaning in expressions of a node, which a `let` or loop name would hide.
-pub const IN_SCOPE: [&str; 12] = [
+pub const IN_SCOPE: [&str; 13] = [
     "state",
     "input",
     "output",
@@ -25,6 +25,7 @@ pub const IN_SCOPE: [&str; 12] = [
     "results",
     "result",
     "answer",
+    "answered",
     "error",
     "run",
     "params",

@@ -4,7 +4,7 @@ use thin_vec::ThinVec;
 
 use crate::ast::expr::Expr;
 use crate::ast::item::{Let, NamedArg, Require};
-use crate::ast::node::TemplateText;
+use crate::ast::node::{PermitEach, TemplateText};
 use crate::ast::{Doc, Name};
 use crate::base::{Span, Spanned};
 use crate::expr::ty::{RecordId, Type};
@@ -154,6 +154,8 @@ pub enum Work {
         ask: Option<Box<Ask>>,
         /// Type of the answer; any JSON where there is none.
         expect: Option<Spanned<Type>>,
+        /// Which calls the answer permits.
+        permits: ThinVec<Permit>,
         /// `timeout 7d -> TARGET`
         timeout: Option<Box<InterruptTimeout>>,
     },
@@ -257,8 +259,57 @@ pub struct Stop {
     pub ask: Option<Ask>,
     /// Type of the answer; `None` where it is missing, which is reported.
     pub expect: Option<Spanned<Type>>,
+    /// Which calls its answer permits.
+    pub permits: ThinVec<Permit>,
     /// The whole member.
     pub span: Span,
+}
+
+/// `permit TOOL(param: EXPR) when COND` of a question.
+#[derive(Debug, Clone)]
+pub struct Permit {
+    /// Whether it is for one call.
+    pub once: bool,
+    /// `each d in LIST ->`: a permission for each element.
+    pub each: Option<PermitEach>,
+    /// Which tool; `None` where the name is unknown (reported).
+    pub tool: Option<ToolId>,
+    /// Its name.
+    pub name: Name,
+    /// The arguments that it pins, with those left out at their defaults; `None` where any are permitted.
+    pub args: Option<ThinVec<NamedArg>>,
+    /// When the answer permits it; always where there is none.
+    pub when: Option<Expr>,
+    /// The whole property.
+    pub span: Span,
+}
+
+impl Permit {
+    /// Its expressions in the order in which they are evaluated.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let args = self.args.iter().flatten().map(|arg| &arg.value);
+        let items = self.each.iter().map(|each| &each.items);
+        items.chain(&self.when).chain(args)
+    }
+
+    /// The same, to change them.
+    pub fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let args = self.args.iter_mut().flatten().map(|arg| &mut arg.value);
+        let items = self.each.iter_mut().map(|each| &mut each.items);
+        items.chain(&mut self.when).chain(args)
+    }
+}
+
+impl Node {
+    /// Which calls the answers to its own question and to those around it permit.
+    pub fn permits(&self) -> impl Iterator<Item = &Permit> {
+        let own = match &self.work {
+            Work::Interrupt { permits, .. } => permits.as_slice(),
+            _ => &[],
+        };
+        own.iter()
+            .chain(self.stops.iter().flat_map(|stop| &stop.permits))
+    }
 }
 
 /// `timeout 7d -> TARGET` of an interrupt.

@@ -24,8 +24,8 @@ pub use super::graph::{
 };
 pub use super::mark::{Marks, Sink};
 pub use super::node::{
-    Ask, Binding, Cache, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, PromptUse,
-    Skip, Stop, Words, Work,
+    Ask, Binding, Cache, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Permit,
+    PromptUse, Skip, Stop, Words, Work,
 };
 pub use super::target::{Arm, Each, Emit, Jump, Route, SetItem, Target, TargetKind};
 
@@ -282,6 +282,14 @@ pub struct Tool {
     pub body: Option<ToolBody>,
     /// The whole item.
     pub span: Span,
+}
+
+impl Tool {
+    /// Whether a call of it asks a person, unless somebody has permitted it.
+    pub fn asks(&self) -> bool {
+        let destroys = self.effect == crate::ir::flow::ToolEffect::Destructive;
+        self.approve.is_some() || (destroys && self.unattended.is_none())
+    }
 }
 
 /// What a tool with a body does, in this order. Fields and nodes are names here: they are those of

@@ -30,4 +30,5 @@ static WORK: &[(&str, &str, &str)] = &[
     ("results", "`tools`", ""),
     ("result", "`call` and `subgraph`", ""),
     ("answer", "`interrupt`", ""),
+    ("answered", "`interrupt`", ""),
 ];

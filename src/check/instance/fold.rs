@@ -12,7 +12,7 @@ use crate::expr::fold::lift::{literal, plain_json};
 use crate::expr::fold::{Folder, names_params};
 use crate::ir::NodeId;
 use crate::resolve::program::{
-    Arm, Ask, Emit, Graph, Jump, Node, Program, Route, TargetKind, Work,
+    Arm, Ask, Emit, Graph, Jump, Node, Permit, Program, Route, TargetKind, Work,
 };
 use crate::value::Value;
 
@@ -127,6 +127,10 @@ impl<'a> Folding<'a> {
             if let Some(Ask::Fields(fields)) = &mut stop.ask {
                 fields.iter_mut().for_each(|f| self.expr(&mut f.value));
             }
+            let permits = stop.permits.iter_mut();
+            permits
+                .flat_map(Permit::exprs_mut)
+                .for_each(|expr| self.expr(expr));
         }
         let key = node.cache.as_mut().and_then(|cache| cache.key.as_mut());
         key.into_iter().for_each(|key| self.expr(key));
@@ -146,7 +150,16 @@ impl<'a> Folding<'a> {
             }
             Work::Tools { messages, .. } => messages.iter_mut().for_each(|e| self.expr(e)),
             Work::Call { args, .. } => args.iter_mut().for_each(|a| self.expr(&mut a.value)),
-            Work::Interrupt { ask, timeout, .. } => {
+            Work::Interrupt {
+                ask,
+                permits,
+                timeout,
+                ..
+            } => {
+                let permits = permits.iter_mut();
+                permits
+                    .flat_map(Permit::exprs_mut)
+                    .for_each(|expr| self.expr(expr));
                 if let Some(Ask::Fields(fields)) = ask.as_deref_mut() {
                     fields.iter_mut().for_each(|f| self.expr(&mut f.value));
                 }

@@ -226,7 +226,7 @@ impl Cx<'_> {
     }
 
     /// The type of the elements of an `each`'s list.
-    fn elements(&mut self, items: &Expr) -> Type {
+    pub(super) fn elements(&mut self, items: &Expr) -> Type {
         match self.infer(items, None) {
             Type::List(of) => (*of).clone(),
             Type::Error => Type::Error,

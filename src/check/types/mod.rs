@@ -25,6 +25,7 @@ mod lockstep;
 pub mod node;
 pub mod order;
 pub mod paths;
+mod permit;
 pub mod range;
 mod relevant;
 pub mod route;

@@ -118,7 +118,7 @@ impl Cx<'_> {
             .expect
             .as_ref()
             .map_or(Type::Error, |ty| ty.node.clone());
-        self.declare(&stop.name.node, answer);
+        self.answered(&stop.name.node, answer, (&[], &stop.permits));
     }
 
     /// Types the route of an `on_error`.

@@ -65,6 +65,7 @@ impl Cx<'_> {
             Work::Interrupt {
                 ask,
                 expect,
+                permits,
                 timeout,
             } => {
                 match ask.as_deref() {
@@ -76,7 +77,7 @@ impl Cx<'_> {
                     self.jump(&timeout.to, &mut out.behind);
                 }
                 let answer = expect.as_ref().map_or(Type::Json, |ty| ty.node.clone());
-                self.declare("answer", answer);
+                self.answered("answer", answer, (&node.lets, permits));
             }
             Work::Subgraph { .. } => self.subgraph(node),
             Work::Extern { reads, writes, .. } => {

@@ -252,9 +252,11 @@ pub const USAGE: RecordId = RecordId(2);
 pub const ERROR: RecordId = RecordId(3);
 /// `run`: facts of the run.
 pub const RUN: RecordId = RecordId(4);
+/// `answered`: who answered a question, and when.
+pub const ANSWERED: RecordId = RecordId(5);
 
 /// What `error.kind` can be, in the order of `docs/cli.md`. The runtime's own list has the same words.
-pub const ERROR_KINDS: [&str; 18] = [
+pub const ERROR_KINDS: [&str; 19] = [
     "recursion_limit",
     "timeout",
     "budget",
@@ -263,6 +265,7 @@ pub const ERROR_KINDS: [&str; 18] = [
     "require",
     "fail",
     "tool_error",
+    "unapproved",
     "invalid_output",
     "invalid_input",
     "rate_limit",
@@ -351,6 +354,10 @@ impl Default for TypeTable {
                     field("remaining_steps", Type::Int),
                     field("attempt", Type::Int),
                 ],
+            ),
+            record(
+                "answered",
+                vec![field("by", Type::String), field("at", Type::Timestamp)],
             ),
         ];
         Self {

@@ -11,12 +11,13 @@ use super::{Place, first_word, last_word};
 const FORMS: &str = "a target is a node's name, `end`, `fail(\"why\")`, `[a, b]`, `(EXPR)`, `each x in EXPR -> node` or `parent.name`";
 
 /// Values that a computed target may read.
-const VALUES: [&str; 12] = [
+const VALUES: [&str; 13] = [
     "output",
     "state",
     "input",
     "params",
     "answer",
+    "answered",
     "result",
     "results",
     "error",

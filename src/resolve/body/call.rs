@@ -64,7 +64,12 @@ impl Resolver<'_> {
             PropertyKind::Expect(ty) => Some(ty),
             _ => None,
         });
+        let permits = properties.all(|kind| match kind {
+            PropertyKind::Permit(permit) => Some(&**permit),
+            _ => None,
+        });
         Work::Interrupt {
+            permits: self.permits(inside, permits),
             ask: ask.and_then(|ask| self.ask(inside, ask)).map(Box::new),
             expect: expect.map(|ty| self.spanned_type(inside.file, ty)),
             timeout: self

@@ -12,6 +12,7 @@ mod member;
 mod migrate;
 mod model;
 mod node;
+mod permit;
 mod property;
 mod state;
 mod stop;

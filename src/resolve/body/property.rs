@@ -40,7 +40,7 @@ fn kinds(word: &str) -> &'static [&'static str] {
         "messages" | "tools" => &["llm", "agent", "tools"],
         "max_turns" | "until" | "parallel_tools" => &["agent"],
         "parallel" => &["tools"],
-        "ask" | "expect" => &["interrupt"],
+        "ask" | "expect" | "permit" => &["interrupt"],
         "with" | "into" | "persist" => &["subgraph"],
         "reads" | "writes" => &["extern"],
         "retry" => EFFECTS,
@@ -66,6 +66,7 @@ fn repeats(kind: &PropertyKind) -> bool {
         PropertyKind::Let(_)
             | PropertyKind::Require(_)
             | PropertyKind::Emit(_)
+            | PropertyKind::Permit(_)
             | PropertyKind::Skip { .. }
     )
 }

@@ -72,6 +72,7 @@ impl Resolver<'_> {
                 .expect
                 .as_ref()
                 .map(|ty| self.spanned_type(inside.file, ty)),
+            permits: self.permits(inside, &interrupt.permits),
             span: interrupt.span,
         }
     }

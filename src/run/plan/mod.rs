@@ -3,7 +3,7 @@
 //! Expressions are compiled to slots, templates parsed, schemas made; edges are tables. Nothing is
 //! looked up by name while a flow runs. What is not here: anything of a run.
 //!
-//! Reading order: [`code`] (expressions), [`jump`] (routes), [`node`], [`tool`], [`narrow`], [`graph`];
+//! Reading order: [`code`] (expressions), [`jump`] (routes), [`permit`], [`node`], [`tool`], [`narrow`], [`graph`];
 //! `answer` (what the runtime itself asks a person).
 
 mod answer;
@@ -12,6 +12,7 @@ pub mod graph;
 pub mod jump;
 pub mod narrow;
 pub mod node;
+pub mod permit;
 pub mod tool;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub use code::{Code, PlanError, Text};
 pub use graph::GraphPlan;
 pub use jump::{EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
 pub use node::{AskPlan, NodePlan, WorkPlan};
+pub use permit::PermitPlan;
 pub use tool::ToolPlan;
 
 use code::Builder;

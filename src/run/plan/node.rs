@@ -20,13 +20,14 @@ use super::code::{Builder, Code, PlanError, Text};
 
 use super::jump::{self, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
 use super::narrow::{self, NarrowPlans};
+use super::permit::{self, PermitPlan};
 
 /// Slots that every node's scope has, whether its kind fills them or not.
 pub mod slots {
     use crate::expr::Slot;
 
     /// Names of the slots in order.
-    pub const NAMES: [&str; 11] = [
+    pub const NAMES: [&str; 12] = [
         "input",
         "run",
         "reply",
@@ -38,6 +39,7 @@ pub mod slots {
         "error",
         "context",
         "params",
+        "answered",
     ];
     /// What a send passed in.
     pub const INPUT: Slot = Slot(0);
@@ -61,6 +63,8 @@ pub mod slots {
     pub const CONTEXT: Slot = Slot(9);
     /// Parameters of the graph, the same in all its nodes: they are in the graph's plan.
     pub const PARAMS: Slot = Slot(10);
+    /// Who answered the last question of the node, and when.
+    pub const ANSWERED: Slot = Slot(11);
 }
 
 /// A node.
@@ -154,6 +158,8 @@ pub enum WorkPlan {
         ask: AskPlan,
         /// Type of the answer.
         expect: Type,
+        /// Which calls the answer permits.
+        permits: Vec<PermitPlan>,
         /// Gives up.
         timeout: Option<(Duration, JumpPlan)>,
     },
@@ -197,6 +203,8 @@ pub struct StopPlan {
     pub ask: AskPlan,
     /// Type of the answer.
     pub expect: Type,
+    /// Which calls the answer permits.
+    pub permits: Vec<PermitPlan>,
 }
 
 /// What an interrupt shows.
@@ -353,6 +361,7 @@ fn stops(
             slot: scope.declare(stop.name.as_str(), Type::Json),
             ask,
             expect: stop.expect.clone(),
+            permits: permit::plan(builder, &stop.permits, scope)?,
         });
     }
     Ok(stops)
@@ -400,9 +409,11 @@ fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPla
         Work::Interrupt {
             ask,
             expect,
+            permits,
             timeout,
         } => WorkPlan::Interrupt {
             ask: question(builder, ask, scope)?,
+            permits: permit::plan(builder, permits, scope)?,
             expect: expect.clone().unwrap_or(Type::Json),
             timeout: match timeout {
                 Some(timeout) => Some((

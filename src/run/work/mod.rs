@@ -116,6 +116,7 @@ async fn own_work<'a>(
             ask,
             expect,
             timeout,
+            ..
         } => return interrupt::work(run, ask, expect, timeout.as_ref()),
         WorkPlan::Subgraph {
             graph,

@@ -10,7 +10,7 @@ use crate::expr::Scope;
 use crate::expr::infer::reads;
 use crate::expr::template;
 use crate::ir::flow::ToolEffect;
-use crate::ir::node::{Binding, Pass};
+use crate::ir::node::{Binding, Pass, Permit};
 use crate::ir::text::Named;
 use crate::ir::{
     Ask, Expr, FieldId, Flow, Graph, GraphId, Jump, ModelCall, ModelId, Node, Route, SetItem,
@@ -114,6 +114,9 @@ impl<'a> Facts<'a> {
             self.expr("require", &require.condition);
         }
         self.work(&node.work);
+        for stop in &node.stops {
+            self.permits(&stop.permits);
+        }
         let sets = self.sets(&node.set);
         self.list("set", sets);
         self.emits(node);
@@ -166,7 +169,12 @@ impl<'a> Facts<'a> {
                 self.named("arguments", args);
             }
             Work::Update | Work::Branch => {}
-            Work::Interrupt { ask, expect, .. } => {
+            Work::Interrupt {
+                ask,
+                expect,
+                permits,
+                ..
+            } => {
                 match ask {
                     Ask::Fields(fields) => self.named("asks", fields),
                     Ask::Text(text) => self.template("asks", text),
@@ -174,6 +182,7 @@ impl<'a> Facts<'a> {
                 if let Some(expect) = expect {
                     self.code("expects", &self.flow.types.describe(expect));
                 }
+                self.permits(permits);
             }
             Work::Subgraph {
                 graph, with, into, ..
@@ -257,6 +266,21 @@ impl<'a> Facts<'a> {
             words.push(format!("else {}", fallback.join(", ")));
         }
         (model.name.clone(), words.join(", "))
+    }
+
+    /// Calls that the answer permits, as written.
+    fn permits(&mut self, permits: &'a [Permit]) {
+        for permit in permits {
+            let pins = permit.pins.iter().flatten();
+            self.texts.extend(pins.map(|pin| &pin.value));
+            self.texts
+                .extend(permit.each.iter().map(|each| &each.items));
+            self.texts.extend(&permit.when);
+        }
+        let lines = permits.iter();
+        let lines = lines.map(|permit| (permit.shown(self.flow), String::new()));
+        let lines: Vec<_> = lines.collect();
+        self.list("permits", lines.into_iter());
     }
 
     fn tools(&mut self, tools: &[ToolId]) {

@@ -12,7 +12,9 @@ use crate::ast::Name;
 use crate::ast::item::{NamedArg, Require};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId, ToolId};
-use crate::resolve::program::{Ask, Emit, Graph, Jump, ModelCall, Node, Program, TargetKind, Work};
+use crate::resolve::program::{
+    Ask, Emit, Graph, Jump, ModelCall, Node, Permit, Program, TargetKind, Work,
+};
 
 use super::super::cfg::MhpCache;
 use super::origin::{Env, Inside, Leaf, Path, Search, Wanted, env, leaves, text_leaves};
@@ -71,7 +73,12 @@ impl Rule<'_, '_> {
                     self.tools((id, at), node);
                 }
             }
-            Work::Interrupt { ask: Some(ask), .. } => self.asked(before, ask, &node.name, &lets),
+            Work::Interrupt { ask, permits, .. } => {
+                if let Some(ask) = ask {
+                    self.asked(before, ask, &node.name, &lets);
+                }
+                self.pinned(before, permits, &lets);
+            }
             Work::Call {
                 tool: Some(tool),
                 args,
@@ -90,6 +97,7 @@ impl Rule<'_, '_> {
             if let Some(ask) = &node.ask {
                 self.asked(inside, ask, &node.name, &lets);
             }
+            self.pinned(inside, &stop.permits, &lets);
         }
         self.emits(Inside::After(id, at), node.emits.iter(), &lets);
         self.requires(before, &node.requires, &lets);
@@ -140,10 +148,19 @@ impl Rule<'_, '_> {
         self.shown(inside, &read, &to);
     }
 
+    /// What a permission pins is shown with the question and kept with the thread.
+    fn pinned(&mut self, inside: Inside, permits: &[Permit], lets: &Env) {
+        for permit in permits {
+            let args = permit.args.as_deref().unwrap_or_default();
+            let to = format!("in `permit {}`", permit.name.node);
+            self.shown(inside, &values(args, lets), &to);
+        }
+    }
+
     /// Who is asked before each call of a tool sees its arguments.
     fn approved(&mut self, inside: Inside, (tool, args): (ToolId, &[NamedArg]), lets: &Env) {
         let tool = self.program.tools.get(tool);
-        let Some(tool) = tool.filter(|tool| tool.approve.is_some()) else {
+        let Some(tool) = tool.filter(|tool| tool.asks()) else {
             return;
         };
         let to = format!("to the person who approves tool `{}`", tool.name.node);

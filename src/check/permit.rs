@@ -1,0 +1,30 @@
+//! `permit` of tools that never ask.
+
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::resolve::program::{Graph, Program};
+
+/// Reports permissions for calls that nobody is asked about.
+pub fn needless(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
+    for permit in graph.nodes.iter().flat_map(|node| node.permits()) {
+        let tool = permit.tool.and_then(|id| program.tools.get(id));
+        let Some(tool) = tool.filter(|tool| !tool.asks()) else {
+            continue;
+        };
+        let name = &tool.name.node;
+        let message = format!("a call of `{name}` never asks: there is nothing to permit");
+        let found = Diagnostic::new(&codes::NEEDLESS_PERMIT, message, permit.name.span);
+        diags.push(match tool.unattended {
+            Some(unattended) => found
+                .label(unattended, "`@unattended`: nobody is asked")
+                .help("take the `permit` out, or `@unattended`"),
+            None => found
+                .label(
+                    tool.name.span,
+                    "it is not `@effect(destructive)` and not `@approve`",
+                )
+                .help(format!(
+                    "take the `permit` out, or say `@effect(destructive)` or `@approve` on `{name}`"
+                )),
+        });
+    }
+}
