@@ -7,7 +7,7 @@ use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::Type;
-use crate::expr::infer::{Taker, default_value};
+use crate::expr::infer::{Narrowing, Taker, default_value};
 use crate::resolve::program::Param;
 
 use super::cx::Cx;
@@ -40,17 +40,37 @@ impl Cx<'_> {
     pub fn args(&mut self, callee: &Callee, args: &[NamedArg]) {
         let params = callee.by_name();
         for arg in args {
-            match params.get(&*arg.name.node).copied() {
-                Some(param) => {
-                    let ty = param.ty.node.clone();
-                    self.written(&arg.value, Some(&ty), Some(Taker::named(&param.name)));
-                    self.breaks_bounds(param, arg);
-                }
-                None => {
-                    self.infer_with_effects(&arg.value, None);
-                    self.unknown_arg(callee, arg);
-                }
+            self.arg(callee, params.get(&*arg.name.node).copied(), arg);
+        }
+        self.lacking(callee, args);
+    }
+
+    /// One value, against what is declared under its name.
+    fn arg(&mut self, callee: &Callee, param: Option<&Param>, arg: &NamedArg) {
+        match param {
+            Some(param) => {
+                let ty = param.ty.node.clone();
+                self.written(&arg.value, Some(&ty), Some(Taker::named(&param.name)));
+                self.breaks_bounds(param, arg);
             }
+            None => {
+                self.infer_with_effects(&arg.value, None);
+                self.unknown_arg(callee, arg);
+            }
+        }
+    }
+
+    /// As [`Cx::args`], each value with what is known where it is computed.
+    pub(super) fn args_knowing(
+        &mut self,
+        callee: &Callee,
+        args: &[NamedArg],
+        known: impl Fn(&NamedArg) -> Narrowing,
+    ) {
+        let params = callee.by_name();
+        for arg in args {
+            self.facts.known = known(arg);
+            self.arg(callee, params.get(&*arg.name.node).copied(), arg);
         }
         self.lacking(callee, args);
     }

@@ -1,9 +1,10 @@
 //! `permit` of a question: the arguments that it pins and its condition, behind the answer.
 
 use crate::ast::expr::Expr;
-use crate::ast::item::Let;
+use crate::ast::item::{Let, NamedArg};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
+use crate::expr::infer::Narrowing;
 use crate::expr::ty::ANSWERED;
 use crate::resolve::answer::AnswerNames;
 use crate::resolve::program::Permit;
@@ -34,19 +35,32 @@ impl Cx<'_> {
             let element = self.elements(&each.items);
             self.declare(&each.var.node, element);
         }
+        let asked = self.facts.known.clone();
         if let Some(when) = &permit.when {
-            let typed = self.deciding(when, Decides::Permit(&permit.name.node));
-            if typed && !names.read_by(when) {
-                self.ignores_answer(answer, permit, when);
+            match names.read_by(when) {
+                true => _ = self.deciding(when, Decides::Permit(&permit.name.node)),
+                false => {
+                    self.condition(when);
+                    self.ignores_answer(answer, permit, when);
+                }
             }
             self.assume(when, true);
         }
-        self.pins(permit);
+        // What doesn't read the answer is computed ahead of it, whatever the condition will say.
+        let behind = self.facts.known.clone();
+        let late = permit
+            .each
+            .as_ref()
+            .is_some_and(|each| names.read_by(&each.items));
+        self.pins(permit, |arg| match late || names.read_by(&arg.value) {
+            true => behind.clone(),
+            false => asked.clone(),
+        });
         self.scope = scope;
         self.facts.known = known;
     }
 
-    fn pins(&mut self, permit: &Permit) {
+    fn pins(&mut self, permit: &Permit, known: impl Fn(&NamedArg) -> Narrowing) {
         let tool = permit.tool.and_then(|id| self.program.tools.get(id));
         let (Some(tool), Some(args)) = (tool, &permit.args) else {
             return;
@@ -57,7 +71,7 @@ impl Cx<'_> {
             span: permit.name.span,
             declared: tool.name.span,
         };
-        self.args(&callee, args);
+        self.args_knowing(&callee, args, known);
     }
 
     fn ignores_answer(&mut self, answer: &str, permit: &Permit, when: &Expr) {
