@@ -89,13 +89,13 @@ impl Rule<'_, '_> {
         if let Some(key) = node.cache.as_ref().and_then(|cache| cache.key.as_ref()) {
             self.shown(before, &leaves(key, &lets), "in the key of a cache");
         }
-        for node in &node.stops {
-            let inside = match node.after {
+        for stop in &node.stops {
+            let inside = match stop.after {
                 true => Inside::After(id, at),
                 false => before,
             };
-            if let Some(ask) = &node.ask {
-                self.asked(inside, ask, &node.name, &lets);
+            if let Some(ask) = &stop.ask {
+                self.asked(inside, ask, &stop.name, &lets);
             }
             self.pinned(inside, &stop.permits, &lets);
         }
