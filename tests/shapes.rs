@@ -59,18 +59,6 @@ fn what_doubles_is_refused_once() {
     }
 }
 
-/// Expressions within expressions of which each is a value that may be an answer: each is read once.
-#[test]
-fn what_is_asked_of_answers_is_read_once() {
-    for name in ["approval_asked_within", "approval_chosen_within"] {
-        let compiled = compile(FILE, &shapes::named(name).files(40));
-        let errors = compiled.diagnostics.iter();
-        let errors = errors.filter(|found| found.level == graphc::diag::Level::Error);
-        let errors: Vec<&str> = errors.map(|found| found.code.slug).collect();
-        assert!(errors.is_empty(), "{name}: {errors:?}");
-    }
-}
-
 /// All of these flows are right, and too large for all of it to be shown: the compiler may say so, in few words, but nothing
 /// that it could not look at makes an error.
 #[test]

@@ -12,7 +12,7 @@ use super::safety::in_scope;
 /// Who asks a person, and where.
 type Asker = (String, Span);
 
-/// Reports cached work that may ask a person: calls of graphs that do on the way, and of tools that are `@approve`.
+/// Reports cached work that may ask a person: calls of graphs that do on the way, and of tools that ask.
 pub fn asking(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     for node in &graph.nodes {
         let Some(cache) = &node.cache else { continue };
@@ -45,19 +45,18 @@ pub fn asking(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     }
 }
 
-/// The first tool that a node may call and that is `@approve`. An `llm` only asks for calls.
+/// The first tool that a node may call and that asks a person. An `llm` only asks for calls.
 fn approved(program: &Program, graph: &Graph, node: &Node) -> Option<Asker> {
     if matches!(node.work, Work::Llm(_)) {
         return None;
     }
     in_scope(graph, node).into_iter().find_map(|used| {
-        let tool = program.tools.get(used.node)?;
-        tool.approve?;
+        let tool = program.tools.get(used.node).filter(|tool| tool.asks())?;
         Some((tool.name.node.clone(), used.span))
     })
 }
 
-/// The first interrupt, or tool that is `@approve`, in a graph or in one that it calls.
+/// The first interrupt, or tool that asks a person, in a graph or in one that it calls.
 fn asks(program: &Program, graph: GraphId) -> Option<Asker> {
     let mut seen = BTreeSet::from([graph]);
     let mut open = vec![graph];

@@ -50,7 +50,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::base::{IdVec, SourceMap};
-use crate::diag::{Diagnostics, codes};
+use crate::diag::{Diagnostics, Level, codes};
 use crate::ir::{FieldId, GraphId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
@@ -131,8 +131,9 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
             &codes::UNREAD_OUTPUT,
             &codes::UNREAD_RESULT,
             &codes::UNUSED_LET,
+            &codes::ANSWER_IGNORED,
         ];
-        diags.retain(|found| !unread.contains(&found.code));
+        diags.retain(|found| found.level == Level::Error || !unread.contains(&found.code));
     }
     aftermath::ways::without(program, diags);
     Checked { instances }

@@ -89,7 +89,7 @@ pub static GROUPS: &[(&str, &str)] = &[
     ("flow", "no-entry"),
     ("data", "read-only-field"),
     ("tools and scopes", "tool-out-of-scope"),
-    ("safety", "unapproved-tool"),
+    ("safety", "answer-ignored"),
     ("lints", "missing-timeout"),
     ("models", "unknown-family"),
     ("comments to graphc, settings, scenarios", "private-host"),
@@ -215,10 +215,8 @@ codes! {
     Error IMPOSSIBLE_WHERE "impossible-where";
     Warning USELESS_WHERE "useless-where";
     Warning EMPTY_TOOLS "empty-tools";
-    Error UNAPPROVED_TOOL "unapproved-tool";
+    Error > Warning ANSWER_IGNORED "answer-ignored";
     Warning NEEDLESS_PERMIT "needless-permit";
-    Error RUNS_AFTER_REFUSAL "runs-after-refusal";
-    Error ANSWER_IGNORED "answer-ignored";
     Error TAINTED_SINK "tainted-sink";
     Error SECRET_SHOWN "secret-shown";
     Error > Warning LITERAL_SECRET "literal-secret";

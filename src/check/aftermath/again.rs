@@ -1,5 +1,5 @@
-//! Findings that say one thing again: of each place that reads a field without a value, of a name that a text was to read, of an
-//! interrupt that is gone past.
+//! Findings that say one thing again: of each place that reads a field without a value, of a name that a text was to
+//! read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,20 +77,6 @@ pub fn dead_ends(ground: &Ground, diags: &mut Diagnostics) {
     let groups: Vec<Vec<usize>> = of.into_values().collect();
     together(&mut all, groups, "this leads nowhere either");
     all.into_iter().for_each(|found| diags.push(found));
-}
-
-/// An interrupt that a run goes past is no node that is merely left over.
-pub fn bypassed(diags: &mut Diagnostics) {
-    let runs = diags
-        .iter()
-        .filter(|found| is(found, &[&codes::UNAPPROVED_TOOL]));
-    let past: BTreeSet<Span> = runs.filter_map(Diagnostic::spoken_of).collect();
-    if !past.is_empty() {
-        diags.retain(|found| {
-            let mut places = found.labels.iter().map(|label| label.span);
-            !is(found, &[&codes::UNREACHABLE_NODE]) || !places.any(|at| past.contains(&at))
-        });
-    }
 }
 
 /// Puts each group of findings together to the first of them in the order of places, which points at the others; their

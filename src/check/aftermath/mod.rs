@@ -72,7 +72,6 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     let damaged = Damaged::new(program, sources, diags);
     let unclear = Unclear::new(&ground, diags);
     let moot = Moot::new(&ground, sources, diags);
-    again::bypassed(diags);
     again::dead_ends(&ground, diags);
     let follows = |found: &Diagnostic| {
         damaged.explains(found) || unclear.explains(found) || moot.explains(&ground, found)

@@ -13,9 +13,6 @@ use super::{TEXT, is};
 
 /// What is said of what a tool may do.
 static DONE: &[&Code] = &[
-    &codes::UNAPPROVED_TOOL,
-    &codes::RUNS_AFTER_REFUSAL,
-    &codes::ANSWER_IGNORED,
     &codes::TAINTED_SINK,
     &codes::LETHAL_TRIFECTA,
     &codes::POSSIBLE_TRIFECTA,

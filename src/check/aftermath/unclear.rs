@@ -57,12 +57,7 @@ static UNREACHED: &[&Code] = &[&codes::UNREACHABLE_NODE];
 static COLLIDING: &[&Code] = &[&codes::WRITE_CONFLICT, &codes::REPLACED_BESIDE];
 
 /// Findings that rest on what conditions, and the attributes of a tool, say.
-static DECIDED: &[&Code] = &[
-    &codes::TAINTED_SINK,
-    &codes::UNAPPROVED_TOOL,
-    &codes::RUNS_AFTER_REFUSAL,
-    &codes::ANSWER_IGNORED,
-];
+static DECIDED: &[&Code] = &[&codes::TAINTED_SINK];
 
 /// What is not known of one graph.
 #[derive(Debug, Clone, Default)]

@@ -1,15 +1,13 @@
-//! Safety: what a flow may do without a person, and what may flow where.
+//! Safety: what may flow where.
 //!
 //! [`safety`] is the entry. Nothing here types an expression, and nothing counts but what is declared: effects of
 //! tools, marks of values (`@untrusted @private @secret @sink`), and where a run can go ([`ControlFlowGraph`](super::cfg::ControlFlowGraph)).
 //!
-//! Reading order: [`reads`] (what an expression mentions), [`approval`] (destructive tools behind a person), [`origin`] (where a
+//! Reading order: [`origin`] (where a
 //! value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
 
-pub mod approval;
 pub mod literal;
 pub mod origin;
-pub mod reads;
 pub mod secret;
 pub mod sink;
 pub mod system;
@@ -18,8 +16,8 @@ pub mod trifecta;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use crate::base::{Span, Spanned};
-use crate::diag::{Diagnostics, codes};
+use crate::base::Spanned;
+use crate::diag::Diagnostics;
 use crate::ir::{GraphId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::{Graph, Marks, Node, Work};
@@ -30,25 +28,13 @@ use super::cfg::MhpCache;
 /// All rules of safety. `mhp_cache` holds the flows of the program's graphs.
 pub fn safety<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
     let mut found = Diagnostics::new();
-    approval::approvals(program, mhp_cache.cfgs, &mut found);
     sink::sinks(program, mhp_cache, &mut found);
     secret::secrets(program, mhp_cache, &mut found);
     system::system_texts(program, mhp_cache, &mut found);
     trifecta::trifectas(program, mhp_cache, &mut found);
-    // Who is asked in vain is so for all that comes behind: a tool that can't be undone is said, a value on its way is not.
-    let refusals = [&codes::RUNS_AFTER_REFUSAL, &codes::ANSWER_IGNORED];
-    let in_vain: HashSet<Span> = (found.iter())
-        .filter(|found| refusals.iter().any(|code| code.slug == found.code.slug))
-        .map(|found| found.span())
-        .collect();
-    let values = [&codes::TAINTED_SINK, &codes::LETHAL_TRIFECTA];
     // Instances of one graph share its text, and what is wrong with it.
     let mut seen = HashSet::new();
     for finding in found.iter() {
-        let value = values.iter().any(|code| code.slug == finding.code.slug);
-        if value && in_vain.contains(&finding.span()) {
-            continue;
-        }
         if seen.insert((finding.code.slug, finding.span(), finding.message.clone())) {
             diags.push(finding.clone());
         }

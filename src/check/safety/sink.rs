@@ -37,7 +37,6 @@ pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut
                     messages: Some(messages),
                     ..
                 } => {
-                    // The calls stand in messages that a person may have looked at.
                     let read = leaves(messages, &search.guarded(node));
                     let read = search.unguarded(node, read);
                     if let Some(trail) = search.source(Inside::Before(id, at), &read) {
@@ -50,9 +49,9 @@ pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut
     }
 }
 
-/// Parameters of a tool that nothing stands before: no person, no form, no type of few values.
+/// Parameters of a tool that nothing stands before: no person who is asked before each call, no form, no type of few values.
 fn open_sinks(tool: &Tool) -> impl Iterator<Item = (&Param, Sink)> {
-    let params = tool.params.iter().filter(|_| tool.approve.is_none());
+    let params = tool.params.iter().filter(|_| !tool.asks());
     params
         .filter(|param| param.constraints.pattern.is_none() && !is_plain(&param.ty.node))
         .filter_map(|param| Some((param, param.sink?)))
@@ -74,9 +73,6 @@ fn call(
     else {
         return;
     };
-    if search.agreed_before((id, at)) {
-        return;
-    }
     let Some(tool) = program.tools.get(*tool) else {
         return;
     };
@@ -96,26 +92,10 @@ fn call(
             taken_for(sink.kind),
             shown(&made_from, trail.read),
         );
-        // Who is asked in vain is what has to be mended.
-        let place = search.in_vain(&trail);
-        let found = Diagnostic::new(
-            &codes::TAINTED_SINK,
-            message,
-            place.unwrap_or(arg.value.span),
-        );
-        let found = match place {
-            Some(_) => found.label(arg.value.span, "used here"),
-            None => found,
-        };
-        let found = found.label(trail.source.0, trail.source.1.clone());
-        let found =
-            trail
-                .through
-                .iter()
-                .fold(found, |found, (span, text)| match Some(*span) == place {
-                    true => found.here(text.clone()),
-                    false => found.label(*span, text.clone()),
-                });
+        let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span)
+            .label(trail.source.0, trail.source.1);
+        let through = trail.through.into_iter();
+        let found = through.fold(found, |found, (span, text)| found.label(span, text));
         diags.push(
             found
                 .label(sink.span, format!("`{name}` is a sink"))
@@ -124,7 +104,7 @@ fn call(
     }
 }
 
-const MEND: &str = "ask a person on the way, or check the value with `require` (`in`, `==`, `matches`), or give the parameter a `@pattern` or an enum";
+const MEND: &str = "check the value with `require` (`in`, `==`, `matches`), or give the parameter a `@pattern` or an enum, or mark the tool `@approve`, so that a person sees each call";
 
 fn shown(leaves: &[Leaf], read: Span) -> String {
     let leaf = leaves.iter().find(|leaf| leaf.span == read);

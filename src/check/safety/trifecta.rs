@@ -60,8 +60,6 @@ struct Part {
     text: String,
     /// It is marked, not taken from an effect.
     sure: bool,
-    /// Where a person is asked in vain on the way.
-    in_vain: Option<(Span, String)>,
 }
 
 struct Rule<'a, 'd> {
@@ -97,7 +95,6 @@ impl Rule<'_, '_> {
                 span: *span,
                 text: format!("untrusted: what `{}` gives back", tool.name.node),
                 sure: true,
-                in_vain: None,
             }),
             None => in_texts(&mut self.untrusted, at, node, &read),
         };
@@ -137,8 +134,7 @@ impl Rule<'_, '_> {
             return;
         };
         let tool = self.program.tools.get(*tool);
-        let agreed = self.untrusted.agreed_before((id, at));
-        let Some(tool) = tool.filter(|_| !agreed) else {
+        let Some(tool) = tool else {
             return;
         };
         let Some(out) = outward(tool, name.span).filter(|out| out.sure) else {
@@ -174,15 +170,9 @@ impl Rule<'_, '_> {
         span: Span,
         parts: [Part; 3],
     ) {
-        let in_vain = parts.iter().find_map(|part| part.in_vain.clone());
-        let found = match in_vain {
-            // Who is asked in vain is what has to be mended.
-            Some((place, text)) => Diagnostic::new(code, message, place).here(text),
-            None => Diagnostic::new(code, message, span),
-        };
-        let found = parts
-            .into_iter()
-            .fold(found, |found, part| found.label(part.span, part.text));
+        let found = Diagnostic::new(code, message, span);
+        let parts = parts.into_iter();
+        let found = parts.fold(found, |found, part| found.label(part.span, part.text));
         self.diags.push(found.help(
             "mark the tool that leads out `@approve`, or let another agent, without the private data, read the untrusted content",
         ));
@@ -197,15 +187,11 @@ fn in_texts(
 ) -> Option<Part> {
     let read = search.unguarded(node, read.to_vec());
     let trail = search.source(Inside::Before(id, at), &read)?;
-    let place = search.in_vain(&trail);
-    let mut through = trail.through.into_iter();
-    let in_vain = through.find(|(span, _)| Some(*span) == place);
     let (span, text) = trail.source;
     Some(Part {
         span,
         text: format!("read by `{}`: {text}", node.name.node),
         sure: true,
-        in_vain,
     })
 }
 
@@ -221,7 +207,6 @@ fn private(
         span,
         text: format!("private: what `{}` gives back", tool.name.node),
         sure: true,
-        in_vain: None,
     })
 }
 
@@ -233,14 +218,13 @@ fn private_by_effect(tool: &Tool, span: Span) -> Option<Part> {
         span,
         text: format!("may be private: what `{}` reads", tool.name.node),
         sure: false,
-        in_vain: None,
     })
 }
 
 /// A tool that carries what it is given to the outside.
 fn outward(tool: &Tool, span: Span) -> Option<Part> {
     // What long-term memory is given stays in the project's own store.
-    if tool.approve.is_some() || tool.body.is_some() || tool.module.is_some() {
+    if tool.asks() || tool.body.is_some() || tool.module.is_some() {
         return None;
     }
     let carries = |kind: Option<SinkKind>| {
@@ -260,6 +244,5 @@ fn outward(tool: &Tool, span: Span) -> Option<Part> {
         span,
         text: format!("the way out: `{}`", tool.name.node),
         sure: true,
-        in_vain: None,
     })
 }

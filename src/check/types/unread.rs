@@ -1,12 +1,13 @@
 //! What a node is given and does not read: `let` names, and what its work has come to.
 
-use crate::diag::{Diagnostic, codes};
+use crate::ast::Name;
+use crate::base::Spanned;
+use crate::diag::{Diagnostic, Level, codes};
 use crate::expr::Type;
 use crate::resolve::program::{Node, Work};
 
 use super::super::cfg::build::called_bodies;
 use super::cx::Cx;
-use super::jump::texts;
 
 impl Cx<'_> {
     /// Reports them, at the end of a node. `names` is how many names were in scope before those of the node.
@@ -31,41 +32,11 @@ impl Cx<'_> {
         if let Some(found) = self.unread_work(node, &is_read) {
             self.report(found);
         }
-        let asked = match &node.work {
-            Work::Interrupt { expect, .. } => Some(("answer", &node.name, expect.as_ref())),
-            _ => None,
-        };
-        let gates = node.stops.iter();
-        let gates = gates.map(|stop| (&*stop.name.node, &stop.name, stop.expect.as_ref()));
-        for (answer, asks, expect) in asked.into_iter().chain(gates) {
-            let Some(ty) = expect.filter(|ty| !is_read(answer) && self.is_choice(&ty.node)) else {
-                continue;
-            };
-            let message = format!(
-                "nothing reads the answer to `{}`: the run goes on in the same way whatever it is",
-                asks.node
-            );
-            self.report(
-                Diagnostic::new(&codes::UNREAD_OUTPUT, message, ty.span)
-                    .label(asks.span, "asked here")
-                    .help(format!(
-                        "let it decide: `goto {{ when {answer} == .. -> NODE  else -> end }}`, or keep it in a `set`"
-                    )),
-            );
+        for (answer, asks, expect) in answers(node) {
+            if !is_read(answer) && expect.node != Type::Error {
+                self.report(unread_answer(answer, asks, expect));
+            }
         }
-    }
-
-    /// Whether a person chooses between answers of a type, in one of its fields at least.
-    fn is_choice(&self, ty: &Type) -> bool {
-        let types = &self.program.types;
-        let chooses = |ty: &Type| {
-            ty.without_null() == Type::Bool || texts(&ty.without_null(), types).is_some()
-        };
-        let fields = match ty.without_null() {
-            Type::Record(id) => types.records.get(id).map(|record| &record.fields),
-            _ => None,
-        };
-        chooses(ty) || fields.is_some_and(|fields| fields.iter().any(|field| chooses(&field.ty)))
     }
 
     fn unread_work(&self, node: &Node, is_read: &dyn Fn(&str) -> bool) -> Option<Diagnostic> {
@@ -119,4 +90,28 @@ impl Cx<'_> {
             _ => None,
         }
     }
+}
+
+/// The questions of a node: the name of each answer, who asks, and the declared type.
+fn answers(node: &Node) -> impl Iterator<Item = (&str, &Name, &Spanned<Type>)> {
+    let own = match &node.work {
+        Work::Interrupt { expect, .. } => Some(("answer", &node.name, expect)),
+        _ => None,
+    };
+    let stops = node.stops.iter();
+    let stops = stops.map(|stop| (&*stop.name.node, &stop.name, &stop.expect));
+    let all = own.into_iter().chain(stops);
+    all.filter_map(|(answer, asks, expect)| Some((answer, asks, expect.as_ref()?)))
+}
+
+fn unread_answer(answer: &str, asks: &Name, expect: &Spanned<Type>) -> Diagnostic {
+    let message = format!(
+        "nothing reads the answer to `{}`: the run goes on in the same way whatever it is",
+        asks.node
+    );
+    let mut found = Diagnostic::new(&codes::ANSWER_IGNORED, message, expect.span);
+    found.level = Level::Warning;
+    found.label(asks.span, "asked here").help(format!(
+        "let it decide: `goto {{ when {answer} == .. -> NODE  else -> end }}`, or keep it in a `set`"
+    ))
 }

@@ -51,11 +51,7 @@ static JUMPS: Codes = &[
 ];
 
 /// What is said of a node that a jump should have led to, or led to by mistake.
-static TARGETS: Codes = &[
-    &codes::UNREACHABLE_NODE,
-    &codes::ERROR_LOOP,
-    &codes::UNAPPROVED_TOOL,
-];
+static TARGETS: Codes = &[&codes::UNREACHABLE_NODE, &codes::ERROR_LOOP];
 
 /// What holds in callers too: what a called graph does is not what was meant.
 static RULES: &[Rule] = &[
@@ -90,7 +86,6 @@ static WITHIN: &[Rule] = &[
             &codes::EDGE_AND_GOTO,
             &codes::ENDLESS_CYCLE,
             &codes::VISITS_CIRCLE,
-            &codes::UNAPPROVED_TOOL,
         ],
     },
     Rule {

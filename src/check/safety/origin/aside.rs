@@ -103,13 +103,11 @@ impl Search<'_> {
         let node = graph.nodes.get(task)?;
         for transition in cfg.transitions(BlockId::Node(task)) {
             let hit = self.past(at, key, (task, node), graph, (transition, false));
-            self.refused = key.refused;
             if hit.is_some() {
                 return hit;
             }
             for successor in &transition.successors {
                 let hit = self.led_on(at, key, successor.to);
-                self.refused = key.refused;
                 if hit.is_some() {
                     return hit;
                 }

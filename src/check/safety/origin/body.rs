@@ -140,9 +140,7 @@ impl Search<'_> {
                 }
                 None
             }
-            Work::Agent { .. } | Work::Tools { .. }
-                if self.wanted.model && declared.approve.is_none() =>
-            {
+            Work::Agent { .. } | Work::Tools { .. } if self.wanted.model && !declared.asks() => {
                 let said = format!(
                     "a model chooses `{name}` of tool `{}` in `{}`",
                     declared.name.node, calling.name.node

@@ -5,8 +5,6 @@ use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::{Graph, Node, Route, Work};
 
 use super::super::super::cfg::{BlockId, EdgeKind, Transition};
-use super::super::approval::Says;
-use super::graph::asks;
 use super::leaf::{Leaf, Path};
 use super::resolve::Settled;
 use super::search::{Inside, Key, Search};
@@ -22,20 +20,16 @@ impl<'a> Search<'a> {
     /// Looks at all ways that lead to an open item. A hit comes with the item that it is the source of.
     pub(super) fn cross(&mut self, at: usize) -> Option<(usize, Source)> {
         let key = self.items.get(at)?.key;
-        self.refused = key.refused;
         if let Some(node) = self.task_of(key) {
             let hit = self.by_task(at, key, node);
-            self.refused = key.refused;
             return hit.map(|source| (at, source));
         }
         let transitions: Vec<(Option<usize>, usize)> =
             self.backwards(key.graph)?.into(key.place).to_vec();
         for (from, index) in transitions {
             self.aside(at, key, from);
-            let hit = self.over(at, key, from, index);
-            self.refused = key.refused;
-            if hit.is_some() {
-                return hit.map(|source| (at, source));
+            if let Some(source) = self.over(at, key, from, index) {
+                return Some((at, source));
             }
         }
         None
@@ -119,16 +113,7 @@ impl<'a> Search<'a> {
             true => Inside::After(key.graph, id),
             false => Inside::Before(key.graph, id),
         };
-        // What an interrupt's arm writes stands behind its answer.
-        let (agreed, unheeded) = self.agreed(key.graph, node, (transition.kind, transition.span));
-        if agreed && !matches!(node.work, Work::Subgraph { .. }) {
-            return None;
-        }
         let jump = jump_of(graph, node, id, transition);
-        if unheeded.is_some() {
-            let written = jump.into_iter().flat_map(|jump| &jump.set);
-            self.unheeded.extend(written.map(|item| item.name.span));
-        }
         match self.written(at, key, after, jump.map(|jump| &jump.set[..]), &told) {
             Ok(Behind::There) => {}
             Ok(Behind::Gone) => return None,
@@ -143,17 +128,6 @@ impl<'a> Search<'a> {
         );
         let skipped = node.skips.iter().any(|skip| skip.to.is_none());
         if own {
-            if agreed {
-                self.by_child(at, key, (id, node), graph);
-                return None;
-            }
-            if self.wanted.guarded && skipped && matches!(node.work, Work::Interrupt { .. }) {
-                // Only skipping it leads past the person.
-                if goes_on {
-                    self.before(at, key, id, None);
-                }
-                return None;
-            }
             let mut known = self.on_both_sides((key.graph, id), told);
             known.extend(self.guards_in(node, &env));
             let work = Inside::Work(key.graph, id);
@@ -173,68 +147,10 @@ impl<'a> Search<'a> {
         if !goes_on {
             return None;
         }
-        if transition.kind != EdgeKind::Visits && self.agreed_before((key.graph, id)) {
-            return None;
-        }
-        self.before(at, key, id, unheeded);
-        None
-    }
-
-    /// Whether a person is asked in the node, and has agreed where it takes that way. Where a way is taken because of
-    /// a no, what is opened from now on is used in spite of it. Also what is to say of one who is asked in vain.
-    pub(super) fn agreed(
-        &mut self,
-        graph: GraphId,
-        node: &'a Node,
-        (kind, transition): (EdgeKind, Span),
-    ) -> (bool, Option<Source>) {
-        let Some(persons) = &self.persons else {
-            return (false, None);
-        };
-        let own = matches!(
-            kind,
-            EdgeKind::Edge | EdgeKind::Goto | EdgeKind::Tool | EdgeKind::Child
-        );
-        let says = persons.on_way(graph, node, kind, transition);
-        if own && asks(node, &self.passes) {
-            let after = node.stops.iter().find(|node| node.after);
-            let name = after.map_or(&node.name, |node| &node.name);
-            // Who is asked in a called graph decides there.
-            let calls = matches!(node.work, Work::Subgraph { .. });
-            let unheeded = match says {
-                Says::Yes | Says::Something | Says::Never => return (true, None),
-                Says::Nothing if calls || persons.is_kept(node) => {
-                    return (!self.refused, None);
-                }
-                Says::No => (
-                    transition,
-                    format!("the answer of `{}` is no here", name.node),
-                ),
-                Says::Nothing => {
-                    let text = format!("nothing looks at the answer of `{}`", name.node);
-                    (name.span, text)
-                }
-            };
-            self.unheeded.insert(unheeded.0);
-            return (false, Some(unheeded));
-        }
-        let refusing = match says {
-            Says::No => Some(transition),
-            _ if own => persons.refusing_guard(graph, node),
-            _ => None,
-        };
-        let Some(place) = refusing else {
-            return (false, None);
-        };
-        self.refused = true;
-        self.unheeded.insert(place);
-        (false, Some((place, "the answer is no here".to_owned())))
-    }
-
-    fn before(&mut self, at: usize, key: Key, node: NodeId, note: Option<Source>) {
         let rest = self.rest(key);
-        let to = (key.graph, BlockId::Node(node));
-        self.push(to, (key.field, &rest), Some(at), note);
+        let to = (key.graph, BlockId::Node(id));
+        self.push(to, (key.field, &rest), Some(at), None);
+        None
     }
 
     /// The field as its graph begins: its mark, or what a caller passes in.

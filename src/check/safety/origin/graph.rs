@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
-use crate::base::{IdVec, Span};
-use crate::ir::{GraphId, NodeId};
+use crate::base::Span;
+use crate::ir::NodeId;
 use crate::resolve::jumps::{Maker, Why};
-use crate::resolve::program::{Graph, Jump, Node, Program, TargetKind, Work};
+use crate::resolve::program::{Graph, Jump, TargetKind};
 
-use super::super::super::calls::callers;
 use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition};
 
 /// A graph, read backwards.
@@ -100,95 +99,5 @@ pub fn kind(why: Why) -> EdgeKind {
         Why::Error => EdgeKind::Error,
         Why::Visits => EdgeKind::Visits,
         Why::Timeout => EdgeKind::Timeout,
-    }
-}
-
-/// For each graph whether a run can pass it, from `start` to its end, without asking a person.
-pub fn unasked(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>) -> Vec<bool> {
-    let callers = callers(program);
-    let mut passes = vec![false; program.graphs.len()];
-    let mut open: Vec<GraphId> = program.graphs.ids().collect();
-    while let Some(id) = open.pop() {
-        let known = passes.get(id.0 as usize).copied().unwrap_or(true);
-        if known || !passes_through(program, cfgs, id, &passes) {
-            continue;
-        }
-        if let Some(slot) = passes.get_mut(id.0 as usize) {
-            *slot = true;
-        }
-        open.extend(
-            callers
-                .get(id)
-                .into_iter()
-                .flatten()
-                .map(|(caller, _)| *caller),
-        );
-    }
-    passes
-}
-
-fn passes_through(
-    program: &Program,
-    cfgs: &IdVec<GraphId, ControlFlowGraph>,
-    id: GraphId,
-    passes: &[bool],
-) -> bool {
-    let (Some(graph), Some(cfg)) = (program.graphs.get(id), cfgs.get(id)) else {
-        return true;
-    };
-    let mut seen = vec![false; cfg.nodes.len() + cfg.joins.len()];
-    let mut open: Vec<&Transition> = cfg.start.iter().collect();
-    while let Some(transition) = open.pop() {
-        for successor in &transition.successors {
-            let Some(number) = cfg.number(successor.to) else {
-                match successor.to {
-                    BlockId::Fail => continue,
-                    _ => return true,
-                }
-            };
-            let Some(slot) = seen.get_mut(number).filter(|slot| !**slot) else {
-                continue;
-            };
-            *slot = true;
-            let node = match successor.to {
-                BlockId::Node(node) => graph.nodes.get(node),
-                _ => None,
-            };
-            let asks = node.is_some_and(|node| asks_before(node) || asks(node, passes));
-            let own = |transition: &&Transition| {
-                matches!(
-                    transition.kind,
-                    EdgeKind::Edge | EdgeKind::Goto | EdgeKind::Child
-                )
-            };
-            open.extend(
-                cfg.transitions(successor.to)
-                    .iter()
-                    .filter(|transition| !asks || !own(transition)),
-            );
-        }
-    }
-    false
-}
-
-/// Whether a person is asked before the node does anything.
-pub fn asks_before(node: &Node) -> bool {
-    node.stops.iter().any(|node| !node.after)
-}
-
-/// Whether a person is asked behind what the node does, before its own way on is taken.
-pub fn asks(node: &Node, passes: &[bool]) -> bool {
-    if node.skips.iter().any(|skip| skip.to.is_none()) {
-        return false;
-    }
-    if node.stops.iter().any(|node| node.after) {
-        return true;
-    }
-    match &node.work {
-        Work::Interrupt { .. } => true,
-        Work::Subgraph {
-            graph: Some(child), ..
-        } => !passes.get(child.0 as usize).copied().unwrap_or(true),
-        _ => false,
     }
 }

@@ -115,8 +115,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The same for a value that has come from somewhere else: a person or a condition may stand between that and here, so
-    /// where such things count, its marks do where it came in.
+    /// The same for a value that has come from somewhere else: a condition may stand between that and here, so where
+    /// conditions count, its marks do where it came in.
     pub(super) fn settled_on_its_way(&self, ty: &Type, path: &[String], leaf: &Leaf) -> Settled {
         match self.settled(ty, path, leaf) {
             Settled::Marked(_) | Settled::Holds(_) if self.wanted.guarded => Settled::Open,
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What a person answers may have marks of its own. Where a person ends the search, it ends here.
+    /// A person's answer is trusted, unless its type has marks.
     fn answer(&self, (id, node): (GraphId, NodeId), name: &str, leaf: &Leaf) -> Option<Source> {
         let (_, node) = self.node(id, node)?;
         let expect = match &node.work {
@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
             }
         };
         let rest = leaf.path.0.get(1..).unwrap_or_default();
-        match self.settled_on_its_way(&expect?.node, rest, leaf) {
+        match self.settled(&expect?.node, rest, leaf) {
             Settled::Marked(source) | Settled::Holds(source) => Some(source),
             Settled::Open | Settled::Harmless => None,
         }
@@ -245,27 +245,19 @@ impl<'a> Search<'a> {
                 Some((send.by, send.transition, send.var, send.items, arg))
             })
             .collect();
-        let refused = self.refused;
         let rest = rest.to_vec();
         for (by, transition, var, items, arg) in sent {
-            self.refused = refused;
             let sender = by.node().and_then(|by| Some((by, self.node(id, by)?)));
             let mut env = match sender {
                 Some((_, (_, sender))) => env(&sender.lets),
                 None => Default::default(),
             };
-            // What is sent stands behind the arm's condition, and behind the answer of an interrupt.
+            // What is sent stands behind the arm's condition.
             let mut told = Vetted::new();
-            let mut unheeded = false;
             if let (Some((by, (graph, node))), Maker::Node(_, why)) = (sender, by)
                 && self.wanted.guarded
             {
                 let transition = (kind(why), transition);
-                let (agreed, in_vain) = self.agreed(id, node, transition);
-                if agreed {
-                    continue;
-                }
-                unheeded = in_vain.is_some();
                 told = told_by_way(graph, (by, node), transition, &env);
                 told.extend(self.on_both_sides((id, by), self.guards(node)));
                 env = env_knowing(&node.lets, &told);
@@ -281,16 +273,12 @@ impl<'a> Search<'a> {
             let inside = Inside::jump(id, by);
             for leaf in made_from {
                 let note = (leaf.span, format!("sent as `{name}` here"));
-                if unheeded {
-                    self.unheeded.insert(leaf.span);
-                }
                 let hit = self.resolve_noting(inside, &leaf, parent, note);
                 if hit.is_some() {
                     return hit;
                 }
             }
         }
-        self.refused = refused;
         None
     }
 

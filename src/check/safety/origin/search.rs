@@ -11,10 +11,9 @@ use crate::resolve::program::{Graph, Node, Program};
 use super::super::super::calls::callers;
 use super::super::super::cfg::sparse::Sparse;
 use super::super::super::cfg::{BlockId, ControlFlowGraph, MhpCache};
-use super::super::approval::{Persons, Says};
 use super::aside::Writers;
 use super::env::{Env, env, env_knowing};
-use super::graph::{Backwards, number, unasked};
+use super::graph::{Backwards, number};
 use super::leaf::{Leaf, Path};
 use super::shape::Wanted;
 use super::vouch::Vetted;
@@ -105,8 +104,6 @@ pub(super) struct Key {
     pub field: FieldId,
     /// Which path below the field, by [`Search::path`].
     pub rest: u32,
-    /// Whether it is on a way that is taken where a person said no.
-    pub refused: bool,
 }
 
 /// What is open, with what it was asked for.
@@ -127,14 +124,6 @@ pub struct Search<'a> {
     pub(super) mhp_cache: Rc<MhpCache<'a>>,
     pub(super) wanted: Wanted,
     pub(super) callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
-    /// Graphs that can be passed without a person.
-    pub(super) passes: Vec<bool>,
-    /// What persons say, for rules that one of them ends the search of.
-    pub(super) persons: Option<Persons<'a>>,
-    /// Places where persons are asked in vain: arms of a no, interrupts whose answer nothing looks at.
-    pub(super) unheeded: HashSet<Span>,
-    /// Whether what is opened now is used where a person said no.
-    pub(super) refused: bool,
     backwards: HashMap<GraphId, Backwards<'a>>,
     /// Which nodes write each field, in graphs that run more than one thing at once.
     pub(super) writers: HashMap<GraphId, Rc<Writers>>,
@@ -173,10 +162,6 @@ impl<'a> Search<'a> {
             mhp_cache: mhp_cache.clone(),
             wanted,
             callers: callers(program),
-            passes: unasked(program, cfgs),
-            persons: wanted.guarded.then(|| Persons::new(program)),
-            unheeded: HashSet::new(),
-            refused: false,
             backwards: HashMap::new(),
             writers: HashMap::new(),
             around: HashMap::new(),
@@ -208,7 +193,6 @@ impl<'a> Search<'a> {
         self.entered.clear();
         self.direct.clear();
         self.known = None;
-        self.refused = self.turned(inside);
         let mut hit = self
             .resolve(inside, leaf, None)
             .map(|source| (None, source));
@@ -257,32 +241,6 @@ impl<'a> Search<'a> {
         judge.source(inside, with).is_none()
     }
 
-    /// Whether the node's guards let it go on only where a person said no.
-    fn turned(&self, inside: Inside) -> bool {
-        let Some(node) = inside.node() else {
-            return false;
-        };
-        let graph = inside.graph();
-        match (&self.persons, self.node(graph, node)) {
-            (Some(persons), Some((_, node))) => persons.behind_guards(graph, node) == Says::No,
-            _ => false,
-        }
-    }
-
-    /// Where on its way a value passes a person in vain, nearest to the use.
-    pub fn in_vain(&self, trail: &Trail) -> Option<Span> {
-        let mut through = trail.through.iter().rev().map(|(span, _)| *span);
-        through.find(|span| self.unheeded.contains(span))
-    }
-
-    /// Whether a person stands in front of the node, and has agreed to what it does.
-    pub fn agreed_before(&self, (graph, node): (GraphId, NodeId)) -> bool {
-        match (&self.persons, self.node(graph, node)) {
-            (Some(persons), Some((_, node))) => persons.agreed_before(graph, node),
-            _ => false,
-        }
-    }
-
     /// The way from the source on to the use. What lies on it is known from now on.
     fn back(&mut self, by: Option<usize>, mut way: Rc<Way>) -> Rc<Way> {
         let mut at = by;
@@ -317,7 +275,6 @@ impl<'a> Search<'a> {
             place,
             field,
             rest,
-            refused: self.refused,
         };
         self.open(key, parent, note);
     }

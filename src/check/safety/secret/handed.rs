@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::ast::expr::Expr;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::item::Let;
 use crate::base::Span;
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::program::{Graph, Jump, Node, Program, TargetKind, Work};
 
 use super::super::super::cfg::build::called_bodies;
-use super::super::reads::{self, Lets, Mention, mentions};
 
 /// What a field is for that a secret is written to.
 pub enum Kept<'a> {
@@ -83,7 +83,7 @@ struct Find<'a> {
 
 impl Find<'_> {
     fn node(&mut self, id: GraphId, graph: &Graph, node: &Node) {
-        let lets = reads::lets(&node.lets);
+        let lets = lets(&node.lets);
         let here = |field: FieldId| (id, field);
         let jumps: Vec<&Jump> = node.jumps().map(|(_, jump)| jump).collect();
         let sets = jumps.iter().flat_map(|jump| &jump.set);
@@ -159,9 +159,39 @@ impl Find<'_> {
     }
 }
 
+/// Names of fields that each `let` of a node is made from.
+type Lets<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+fn lets(lets: &[Let]) -> Lets<'_> {
+    let mut known = Lets::new();
+    for bound in lets {
+        let read = names(&bound.value, &known);
+        known.insert(&bound.name.node, read);
+    }
+    known
+}
+
 /// The fields that an expression reads.
 fn fields(graph: &Graph, expr: &Expr, lets: &Lets<'_>) -> Vec<FieldId> {
-    let all = mentions(expr, lets).into_iter();
-    let names = all.filter_map(Mention::field);
+    let names = names(expr, lets).into_iter();
     names.filter_map(|name| graph.field(name)).collect()
+}
+
+/// Their names.
+fn names<'a>(expr: &'a Expr, lets: &Lets<'a>) -> BTreeSet<&'a str> {
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match &expr.kind {
+            ExprKind::Ident(name) => found.extend(lets.get(name.as_str()).into_iter().flatten()),
+            ExprKind::Select { operand, field, .. } => match &operand.kind {
+                ExprKind::Ident(name) if name == "state" => {
+                    found.insert(&field.node);
+                }
+                _ => open.push(operand),
+            },
+            _ => open.extend(expr.parts()),
+        }
+    }
+    found
 }
