@@ -22,7 +22,7 @@ const NO_LONGER: [&str; 8] = [
     "filter",
     "map",
     "sort",
-    "sortBy",
+    "sort_by",
     "reverse",
     "unique",
     "distinct",

@@ -15,6 +15,7 @@ pub mod eval;
 pub mod fold;
 pub mod function;
 pub mod infer;
+mod operator;
 pub mod schema;
 pub mod scope;
 pub mod template;

@@ -24,7 +24,7 @@ mod logic;
 mod machine;
 mod macros;
 mod name;
-mod operator;
+pub(in crate::expr) mod operator;
 mod optional;
 mod record;
 mod select;

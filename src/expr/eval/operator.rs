@@ -12,7 +12,7 @@ use super::machine::{Eval, Evaluated, Machine, Node};
 use super::{CompileError, ErrorKind, EvalError, brief};
 
 /// Why an operator has no value.
-enum Refusal {
+pub(in crate::expr) enum Refusal {
     /// It has no meaning for operands of these kinds.
     Kinds,
     /// The result is out of range, or division by zero.
@@ -21,7 +21,37 @@ enum Refusal {
     TooLong(&'static str),
 }
 
-type Computed = Result<Value, Refusal>;
+pub(in crate::expr) type Computed = Result<Value, Refusal>;
+
+/// The value of `left op right`. This and [`unary`] are all that is known of operators: what the checker takes,
+/// [`operator`](crate::expr::operator) asks them.
+pub(in crate::expr) fn binary(op: BinaryOp) -> fn(&Value, &Value) -> Computed {
+    match op {
+        BinaryOp::Add => arithmetic::add,
+        BinaryOp::Subtract => arithmetic::subtract,
+        BinaryOp::Multiply => arithmetic::multiply,
+        BinaryOp::Divide => arithmetic::divide,
+        BinaryOp::Modulo => arithmetic::modulo,
+        BinaryOp::Equal => |a, b| Ok(Value::Bool(a == b)),
+        BinaryOp::NotEqual => |a, b| Ok(Value::Bool(a != b)),
+        BinaryOp::Less => |a, b| relation::order(a, b, |o| o.is_lt()),
+        BinaryOp::LessEqual => |a, b| relation::order(a, b, |o| o.is_le()),
+        BinaryOp::Greater => |a, b| relation::order(a, b, |o| o.is_gt()),
+        BinaryOp::GreaterEqual => |a, b| relation::order(a, b, |o| o.is_ge()),
+        BinaryOp::In => relation::contains,
+    }
+}
+
+/// The value of `op operand`.
+pub(in crate::expr) fn unary(op: UnaryOp) -> fn(&Value) -> Computed {
+    match op {
+        UnaryOp::Not => |value| match value {
+            Value::Bool(value) => Ok(Value::Bool(!value)),
+            _ => Err(Refusal::Kinds),
+        },
+        UnaryOp::Negate => arithmetic::negate,
+    }
+}
 
 pub(super) fn compile_binary(
     compiler: &mut Compiler<'_>,
@@ -30,40 +60,20 @@ pub(super) fn compile_binary(
     left: &Expr,
     right: &Expr,
 ) -> Result<Node, CompileError> {
-    let (sign, compute) = binary(op.node);
     Ok(Box::new(Binary {
         left: compiler.node(left)?,
         right: compiler.node(right)?,
-        sign,
-        compute,
+        op: op.node,
+        compute: binary(op.node),
         span,
     }))
-}
-
-type Compute = fn(&Value, &Value) -> Computed;
-
-fn binary(op: BinaryOp) -> (&'static str, Compute) {
-    match op {
-        BinaryOp::Add => ("+", arithmetic::add),
-        BinaryOp::Subtract => ("-", arithmetic::subtract),
-        BinaryOp::Multiply => ("*", arithmetic::multiply),
-        BinaryOp::Divide => ("/", arithmetic::divide),
-        BinaryOp::Modulo => ("%", arithmetic::modulo),
-        BinaryOp::Equal => ("==", |a, b| Ok(Value::Bool(a == b))),
-        BinaryOp::NotEqual => ("!=", |a, b| Ok(Value::Bool(a != b))),
-        BinaryOp::Less => ("<", |a, b| relation::order(a, b, |o| o.is_lt())),
-        BinaryOp::LessEqual => ("<=", |a, b| relation::order(a, b, |o| o.is_le())),
-        BinaryOp::Greater => (">", |a, b| relation::order(a, b, |o| o.is_gt())),
-        BinaryOp::GreaterEqual => (">=", |a, b| relation::order(a, b, |o| o.is_ge())),
-        BinaryOp::In => ("in", relation::contains),
-    }
 }
 
 struct Binary {
     left: Node,
     right: Node,
-    sign: &'static str,
-    compute: Compute,
+    op: BinaryOp,
+    compute: fn(&Value, &Value) -> Computed,
     span: Span,
 }
 
@@ -100,7 +110,7 @@ impl Binary {
             }
             Refusal::Arithmetic(message) => {
                 let (left, right) = (brief(left), brief(right));
-                let values = format!("`{left} {} {right}`", self.sign);
+                let values = format!("`{left} {} {right}`", self.op.sign());
                 return EvalError::about(self.span, ErrorKind::Arithmetic, message, values);
             }
             Refusal::Kinds => (left.kind(), right.kind()),
@@ -109,7 +119,7 @@ impl Binary {
             ("int", "float") | ("float", "int") => "; convert one, as in `float(x)`",
             _ => "",
         };
-        let (sign, (left, right)) = (self.sign, kinds);
+        let (sign, (left, right)) = (self.op.sign(), kinds);
         EvalError::wrong_kind(
             self.span,
             format!("`{sign}` has no meaning for `{left}` and `{right}`{help}"),
@@ -123,47 +133,36 @@ pub(super) fn compile_unary(
     op: UnaryOp,
     operand: &Expr,
 ) -> Result<Node, CompileError> {
-    let operand = compiler.node(operand)?;
-    Ok(match op {
-        UnaryOp::Not => Box::new(Not { operand, span }),
-        UnaryOp::Negate => Box::new(Negate { operand, span }),
-    })
+    Ok(Box::new(Unary {
+        operand: compiler.node(operand)?,
+        op,
+        compute: unary(op),
+        span,
+    }))
 }
 
-struct Not {
+struct Unary {
     operand: Node,
+    op: UnaryOp,
+    compute: fn(&Value) -> Computed,
     span: Span,
 }
 
-impl Eval for Not {
+impl Eval for Unary {
     fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        match self.operand.eval(machine)? {
-            Value::Bool(value) => Ok(Value::Bool(!value)),
-            other => Err(EvalError::wrong_kind(
-                self.span,
-                format!("`!` takes a `bool`, found `{}`", other.kind()),
-            )),
-        }
-    }
-}
-
-struct Negate {
-    operand: Node,
-    span: Span,
-}
-
-impl Eval for Negate {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        match self.operand.eval(machine)? {
-            Value::Float(value) => Ok(Value::Float(-value)),
-            Value::Int(value) => value.checked_neg().map(Value::Int).ok_or_else(|| {
-                let values = format!("`-({value})`");
-                EvalError::about(self.span, ErrorKind::Arithmetic, "`int` overflow", values)
-            }),
-            other => Err(EvalError::wrong_kind(
-                self.span,
-                format!("`-` takes an `int` or a `float`, found `{}`", other.kind()),
-            )),
-        }
+        let value = self.operand.eval(machine)?;
+        (self.compute)(&value).map_err(|refusal| match refusal {
+            Refusal::Arithmetic(message) | Refusal::TooLong(message) => {
+                let values = format!("`-({})`", brief(&value));
+                EvalError::about(self.span, ErrorKind::Arithmetic, message, values)
+            }
+            Refusal::Kinds => {
+                let wanted = match self.op {
+                    UnaryOp::Not => "`!` takes a `bool`",
+                    UnaryOp::Negate => "`-` takes an `int`, a `float` or a `duration`",
+                };
+                EvalError::wrong_kind(self.span, format!("{wanted}, found `{}`", value.kind()))
+            }
+        })
     }
 }

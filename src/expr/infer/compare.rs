@@ -5,11 +5,12 @@ use crate::base::Spanned;
 use crate::base::name::{closest, either};
 use crate::diag::{Diagnostic, codes};
 
+use super::super::operator as operators;
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::widen;
 use super::narrow::Narrowing;
-use super::operator::{is_simple, sign};
+use super::operator::is_simple;
 use super::path::path;
 use super::relation::{Texts, overlaps, texts};
 use super::usage::named;
@@ -135,7 +136,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn ordering(&mut self, op: &Spanned<BinaryOp>, left: &Expr, right: &Expr) -> Type {
-        let sign = sign(op.node);
+        let sign = op.node.sign();
         let what = format!("`{sign}`");
         if self.denies_a_side(left) {
             self.non_null(right, &what);
@@ -143,7 +144,9 @@ impl Checker<'_> {
         }
         let a = self.non_null(left, &what);
         let b = self.non_null(right, &what);
-        if ordered(&a) && ordered(&b) && overlaps(&kind(&a), &kind(&b), self.types) {
+        let error = matches!(a, Type::Error) || matches!(b, Type::Error);
+        let known = || operators::binary(op.node, &a, &b).is_some();
+        if error || (ordered(&a) && ordered(&b) && known()) {
             return Type::Bool;
         }
         let shown = |expr, ty: &Type| named(expr, &self.show(&widen(ty.clone())));
@@ -283,27 +286,10 @@ fn holds(ty: &Type) -> bool {
 /// Whether `<` is defined on values of the type.
 pub(super) fn ordered(ty: &Type) -> bool {
     match ty {
-        Type::Bool
-        | Type::Int
-        | Type::Uint
-        | Type::Float
-        | Type::String
-        | Type::Literal(_)
-        | Type::Bytes
-        | Type::Timestamp
-        | Type::Duration
-        | Type::Json
-        | Type::Never
-        | Type::Error => true,
+        Type::Error => true,
+        // Its members are no ranks: `Level.high < Level.low` would compare their names.
+        Type::Enum(_) => false,
         Type::Union(members) => members.iter().all(ordered),
-        _ => false,
-    }
-}
-
-/// Texts compare with texts, whichever they are.
-fn kind(ty: &Type) -> Type {
-    match ty {
-        Type::Literal(_) | Type::Enum(_) => Type::String,
-        other => other.clone(),
+        ty => operators::binary(BinaryOp::Less, ty, ty).is_some(),
     }
 }

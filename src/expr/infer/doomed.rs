@@ -12,7 +12,6 @@ use super::super::eval::{self, Effect, Env, ErrorKind};
 use super::super::function;
 use super::super::scope::{Scope, Slot};
 use super::super::ty::TypeTable;
-use super::operator::sign;
 use super::path::{dotted, path};
 use super::{effect, macros};
 
@@ -99,7 +98,7 @@ impl Walk<'_> {
                     _ => "modulo",
                 };
                 if matches!(self.value(right), Some(Value::Int(0) | Value::Uint(0))) {
-                    let (left, sign) = (shown(left), sign(op.node));
+                    let (left, sign) = (shown(left), op.node.sign());
                     let why = format!("{what} by zero: `{left} {sign} 0`");
                     self.report(expr.span, why, None);
                 }

@@ -5,6 +5,7 @@ use crate::base::Spanned;
 use crate::base::foreign::DEFAULT;
 use crate::diag::{Diagnostic, codes};
 
+use super::super::operator as operators;
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::{join, widen};
@@ -20,16 +21,16 @@ impl Checker<'_> {
             };
         }
         let ty = self.non_null(operand, "`-`");
-        match ty {
-            Type::Int | Type::Float | Type::Duration | Type::Json | Type::Error | Type::Never => ty,
-            other => {
-                let message = format!(
-                    "{} has no negative; expected a number",
-                    named(operand, &self.show(&other))
-                );
-                self.error(&codes::TYPE_MISMATCH, message, operand.span)
-            }
+        if ty == Type::Error {
+            return ty;
         }
+        operators::unary(op, &ty).unwrap_or_else(|| {
+            let message = format!(
+                "{} has no negative; expected a number or a duration",
+                named(operand, &self.show(&ty))
+            );
+            self.error(&codes::TYPE_MISMATCH, message, operand.span)
+        })
     }
 
     pub(super) fn logical(&mut self, op: LogicalOp, operands: &[Expr]) -> Type {
@@ -125,7 +126,7 @@ impl Checker<'_> {
         right: &Expr,
         hint: Option<&Type>,
     ) -> Type {
-        let sign = sign(op.node);
+        let sign = op.node.sign();
         let hint = hint
             .map(Type::without_null)
             .filter(|_| op.node == BinaryOp::Add);
@@ -133,12 +134,18 @@ impl Checker<'_> {
         let what = format!("`{sign}`");
         let a = widen(self.non_null_hinted(left, &what, hint));
         let b = widen(self.non_null_hinted(right, &what, hint));
-        if let (Type::List(x), Type::List(y), BinaryOp::Add) = (&a, &b, op.node) {
-            return Type::list(join(x, y, self.types));
+        match (&a, &b) {
+            (Type::Error, _) | (_, Type::Error) => return Type::Error,
+            (Type::List(x), Type::List(y)) if op.node == BinaryOp::Add => {
+                return Type::list(join(x, y, self.types));
+            }
+            _ => {}
         }
-        match result(op.node, &as_text(&a), &as_text(&b)) {
-            Some(ty) => ty,
-            None => self.no_operator(op, sign, (left, &a), (right, &b)),
+        match (operators::binary(op.node, &a, &b), &a, &b) {
+            (Some(Type::List(_)), list @ Type::List(_), _)
+            | (Some(Type::List(_)), _, list @ Type::List(_)) => list.clone(),
+            (Some(ty), ..) => ty,
+            (None, ..) => self.no_operator(op, sign, (left, &a), (right, &b)),
         }
     }
 
@@ -202,58 +209,6 @@ impl Checker<'_> {
             }
             ty => ty,
         }
-    }
-}
-
-/// The sign as it is written.
-pub(super) fn sign(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::Modulo => "%",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::Less => "<",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::Greater => ">",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::In => "in",
-    }
-}
-
-/// CEL's table of arithmetic; `None` where the operands don't go together.
-fn result(op: BinaryOp, a: &Type, b: &Type) -> Option<Type> {
-    use Type::{Bytes, Duration, Error, Float, Int, Json, Never, String, Timestamp, Uint};
-    if matches!(a, Error) || matches!(b, Error) {
-        return Some(Error);
-    }
-    let scalar = |ty: &Type| {
-        matches!(
-            ty,
-            Json | Never | Int | Uint | Float | String | Bytes | Duration | Timestamp
-        )
-    };
-    match (a, b, op) {
-        (Json | Never, Json | Never, _) => Some(Json),
-        (Json | Never, known, _) | (known, Json | Never, _) => match known {
-            Int | Uint | Float => Some(known.clone()),
-            String | Bytes | Type::List(_) if op == BinaryOp::Add => Some(known.clone()),
-            ty if scalar(ty) && matches!(op, BinaryOp::Add | BinaryOp::Subtract) => Some(Json),
-            _ => None,
-        },
-        (Int, Int, _) => Some(Int),
-        (Uint, Uint, _) => Some(Uint),
-        (Float, Float, BinaryOp::Modulo) => None,
-        (Float, Float, _) => Some(Float),
-        (String, String, BinaryOp::Add) => Some(String),
-        (Bytes, Bytes, BinaryOp::Add) => Some(Bytes),
-        (Duration, Duration, BinaryOp::Add | BinaryOp::Subtract) => Some(Duration),
-        (Timestamp, Duration, BinaryOp::Add | BinaryOp::Subtract) => Some(Timestamp),
-        (Duration, Timestamp, BinaryOp::Add) => Some(Timestamp),
-        (Timestamp, Timestamp, BinaryOp::Subtract) => Some(Duration),
-        _ => None,
     }
 }
 

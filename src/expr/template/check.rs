@@ -96,11 +96,12 @@ impl Check<'_> {
 
     /// What an expression is written as.
     pub fn source(&self, expr: &ast::Expr) -> &str {
-        self.template
-            .text
-            .get(self.whole(expr.span()))
-            .unwrap_or("this")
-            .trim()
+        let range = self.whole(expr.span());
+        let range = match expr {
+            ast::Expr::Filter(_) => place::applied(&self.template.text, range),
+            _ => range,
+        };
+        self.template.text.get(range).unwrap_or("this").trim()
     }
 
     pub fn report(&mut self, diagnostic: Diagnostic) -> Type {

@@ -10,6 +10,7 @@ use super::super::infer::{has_field, join, narrowed};
 use super::super::ty::Type;
 use super::check::Check;
 use super::narrow::path;
+use super::parts;
 
 /// What a `for` tells of itself.
 const LOOP: [&str; 11] = [
@@ -319,13 +320,6 @@ impl Check<'_> {
     }
 
     pub(super) fn args(&mut self, args: &[ast::CallArg]) -> Vec<Type> {
-        args.iter()
-            .map(|arg| match arg {
-                ast::CallArg::Pos(e)
-                | ast::CallArg::Kwarg(_, e)
-                | ast::CallArg::PosSplat(e)
-                | ast::CallArg::KwargSplat(e) => self.expr(e),
-            })
-            .collect()
+        parts::args(args).map(|arg| self.expr(arg)).collect()
     }
 }

@@ -17,6 +17,8 @@ pub(super) enum Gives {
     Same,
     /// One of the elements
     Element,
+    /// One of the elements; null where there is none
+    Picked,
     /// A list of the elements (of a map: its keys)
     Elements,
     /// A list of the elements in lists of several
@@ -43,6 +45,7 @@ impl Gives {
             Gives::Bool => Type::Bool,
             Gives::Same => of.clone(),
             Gives::Element => element(of),
+            Gives::Picked => Type::nullable(element(of)),
             Gives::Elements => Type::list(element(of)),
             Gives::Chunks => Type::list(Type::list(element(of))),
             Gives::Values => Type::list(value(of)),

@@ -8,6 +8,7 @@ use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::ast::node::TemplateText;
 use crate::base::{Span, Spanned};
 
+use super::parts::{self, parts};
 use super::{chain, place};
 
 /// Conditions, each with whether it holds.
@@ -122,7 +123,6 @@ impl Walk<'_> {
         use ast::Expr;
         match expr {
             Expr::Var(var) if var.id == "state" => self.read(),
-            Expr::Var(_) | Expr::Const(_) => {}
             Expr::GetAttr(get) => match &get.expr {
                 Expr::Var(var) if var.id == "state" => {
                     if get.name == self.field {
@@ -131,19 +131,6 @@ impl Walk<'_> {
                 }
                 of => self.expr(of),
             },
-            Expr::GetItem(get) => {
-                self.expr(&get.expr);
-                self.expr(&get.subscript_expr);
-            }
-            Expr::Slice(slice) => {
-                self.expr(&slice.expr);
-                let bounds = [&slice.start, &slice.stop, &slice.step];
-                bounds
-                    .into_iter()
-                    .flatten()
-                    .for_each(|bound| self.expr(bound));
-            }
-            Expr::UnaryOp(op) => self.expr(&op.expr),
             Expr::BinOp(op) => {
                 self.expr(&op.left);
                 match op.op {
@@ -151,10 +138,6 @@ impl Walk<'_> {
                     BinOpKind::ScOr => self.under(&op.left, false, |walk| walk.expr(&op.right)),
                     _ => self.expr(&op.right),
                 }
-            }
-            Expr::Compare(compare) => {
-                self.expr(&compare.expr);
-                compare.ops.iter().for_each(|op| self.expr(&op.expr));
             }
             Expr::IfExpr(choice) => {
                 self.expr(&choice.test_expr);
@@ -164,36 +147,12 @@ impl Walk<'_> {
                     self.under(&choice.test_expr, false, |walk| walk.expr(other));
                 }
             }
-            Expr::Filter(applied) => {
-                applied.expr.iter().for_each(|of| self.expr(of));
-                self.args(&applied.args);
-            }
-            Expr::Test(test) => {
-                self.expr(&test.expr);
-                self.args(&test.args);
-            }
-            Expr::Call(call) => {
-                self.expr(&call.expr);
-                self.args(&call.args);
-            }
-            Expr::List(list) => list.items.iter().for_each(|item| self.expr(item)),
-            Expr::Tuple(list) => list.items.iter().for_each(|item| self.expr(item)),
-            Expr::Map(map) => {
-                let parts = map.keys.iter().chain(&map.values);
-                parts.for_each(|part| self.expr(part));
-            }
+            other => parts(other).into_iter().for_each(|part| self.expr(part)),
         }
     }
 
     fn args(&mut self, args: &[ast::CallArg]) {
-        for arg in args {
-            match arg {
-                ast::CallArg::Pos(value)
-                | ast::CallArg::Kwarg(_, value)
-                | ast::CallArg::PosSplat(value)
-                | ast::CallArg::KwargSplat(value) => self.expr(value),
-            }
-        }
+        parts::args(args).for_each(|arg| self.expr(arg));
     }
 
     fn read(&mut self) {

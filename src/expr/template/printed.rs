@@ -7,6 +7,8 @@ use crate::ast::expr::{BinaryOp, Element, Entry, Expr, ExprKind, Literal, Record
 use crate::ast::node::TemplateText;
 use crate::base::{Span, Spanned};
 
+use super::parts;
+
 /// A step of a template.
 #[derive(Debug, Clone)]
 pub enum Printed {
@@ -225,13 +227,7 @@ impl Walk<'_> {
     }
 
     fn args(&self, args: &[ast::CallArg]) -> Vec<Expr> {
-        let value = |arg: &ast::CallArg| match arg {
-            ast::CallArg::Pos(value)
-            | ast::CallArg::PosSplat(value)
-            | ast::CallArg::KwargSplat(value) => self.expr(value),
-            ast::CallArg::Kwarg(_, value) => self.expr(value),
-        };
-        args.iter().map(value).collect()
+        parts::args(args).map(|arg| self.expr(arg)).collect()
     }
 
     /// A value that is made from both, or is one of them.

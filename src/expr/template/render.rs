@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use minijinja::filters;
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value as Shown};
 
@@ -10,9 +11,9 @@ use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
 
 use super::super::eval::Env;
-use super::super::infer::Reads;
 use super::super::scope::{Scope, Slot};
 use super::object::shown;
+use super::reads::reads;
 use super::{chain, language, method, place};
 
 /// Instructions of one rendering: well under a second, far above honest use.
@@ -111,37 +112,6 @@ impl Template {
     }
 }
 
-/// What a template reads of its scope; all fields of the state where it looks one up by a computed name.
-pub fn reads(text: &TemplateText, scope: &Scope) -> Reads {
-    let mut found = Reads::default();
-    let Ok(environment) = environment(&text.text, scope.functions.clone()) else {
-        return found;
-    };
-    let Ok(template) = environment.get_template(NAME) else {
-        return found;
-    };
-    for path in template.undeclared_variables(true) {
-        let mut parts = path.split('.');
-        let (root, field) = (parts.next().unwrap_or_default(), parts.next());
-        match (scope.slot(root), field) {
-            (Some(slot), _) => {
-                found.slots.insert(slot);
-            }
-            (None, Some(field)) if root == "state" => {
-                found
-                    .fields
-                    .extend(scope.field(field).map(|(index, _)| index));
-            }
-            (None, None) if root == "state" => {
-                let count = scope.state.as_ref().map_or(0, |fields| fields.len());
-                found.fields.extend((0..count).map(|i| i as u32));
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
 fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'static>, Error> {
     if let Some(beyond) = chain::too_long(text) {
         return Err(Error::new(ErrorKind::SyntaxError, beyond.message));
@@ -169,12 +139,28 @@ fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'s
     environment.add_filter("d", or_default);
     environment.add_filter("string", as_text);
     environment.add_filter("join", joined);
+    environment.add_filter("first", |of: &Shown| filters::first(of).map(or_null));
+    environment.add_filter("last", |of: Shown| filters::last(of).map(or_null));
+    environment.add_filter("max", |state: &State, of: Shown, named: Kwargs| {
+        filters::max(state, of, named).map(or_null)
+    });
+    environment.add_filter("min", |state: &State, of: Shown, named: Kwargs| {
+        filters::min(state, of, named).map(or_null)
+    });
     environment.add_template_owned(NAME, text.to_owned())?;
     Ok(environment)
 }
 
 fn is_absent(value: &Shown) -> bool {
     value.is_undefined() || value.is_none()
+}
+
+/// What is picked from an empty list is null, as an optional without a value is.
+fn or_null(picked: Shown) -> Shown {
+    match picked.is_undefined() {
+        true => Shown::from(()),
+        false => picked,
+    }
 }
 
 fn or_default(
@@ -281,6 +267,9 @@ fn located(text: &TemplateText, error: &Error) -> TemplateError {
         (ErrorKind::OutOfFuel, ..) => "the template takes too long to render".to_owned(),
         (ErrorKind::UndefinedError, _, Some(written)) if written.contains([' ', '~']) => {
             format!("a part of `{written}` has no value")
+        }
+        (ErrorKind::UndefinedError, _, Some(written)) if written.ends_with(']') => {
+            format!("`{written}` has no value: there is no such element")
         }
         (ErrorKind::UndefinedError, _, Some(written)) => format!("`{written}` has no value"),
         (_, Some("invalid float literal" | "invalid digit found in string"), written) => {

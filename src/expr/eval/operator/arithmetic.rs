@@ -106,3 +106,12 @@ pub(super) fn modulo(left: &Value, right: &Value) -> Computed {
         _ => Err(Refusal::Kinds),
     }
 }
+
+pub(super) fn negate(value: &Value) -> Computed {
+    match value {
+        Value::Int(a) => int(a.checked_neg()),
+        Value::Float(a) => Ok(Value::Float(-a)),
+        Value::Duration(a) => duration(a.checked_neg()),
+        _ => Err(Refusal::Kinds),
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Signs of more than one character.
-const LONG: [&str; 9] = ["&&", "||", "==", "!=", "<=", ">=", "?.", ":=", "->"];
+const LONG: [&str; 9] = ["&&", "||", "==", "!=", "<=", ">=", ".?", ":=", "->"];
 
 /// The tokens of an expression, comments left out. Texts are one token.
 fn tokens(text: &str) -> Vec<&str> {
@@ -90,22 +90,25 @@ pub(in crate::ir::diff) fn laid_out(text: &str, fields: &BTreeMap<String, String
             ")" | "]" | "}" => {
                 choices.pop();
             }
-            "?" => choices.iter_mut().last().into_iter().for_each(|n| *n += 1),
+            "?" if !sign => choices.iter_mut().last().into_iter().for_each(|n| *n += 1),
             ":" if choice => choices.iter_mut().last().into_iter().for_each(|n| *n -= 1),
             _ => {}
         }
         let behind = |steps: usize| at.checked_sub(steps).and_then(|at| tokens.get(at)).copied();
-        let of_state = behind(1) == Some(".")
+        let of_state = matches!(behind(1), Some("." | ".?"))
             && behind(2) == Some("state")
-            && !matches!(behind(3), Some("." | "?."));
+            && !matches!(behind(3), Some("." | ".?"));
         let now = fields.get(*token).filter(|_| of_state);
         out.push_str(now.map_or(*token, String::as_str));
+        // `[?k]`, `{?k: v}`: what may not be there.
+        let optional = *token == "?" && sign;
         // Whether an operand comes next, so that `-` and `[` begin one.
         sign = !matches!(*token, ")" | "]" | "}")
             && !token.starts_with(|c| word(c) || c == '"' || c == '\'');
         sign |= *token == "in";
         before = match (*token, sign_before(before)) {
             ("-", true) => "!",
+            ("?", _) if optional => "!",
             (token, _) => token,
         };
     }
@@ -122,7 +125,7 @@ fn sign_before(before: &str) -> bool {
 /// of `? :`.
 fn spaced(before: &str, operand: bool, token: &str, choice: bool) -> bool {
     match (before, token) {
-        ("." | "?." | "(" | "[" | "!", _) | (_, "." | "?." | ")" | "]" | ",") => false,
+        ("." | ".?" | "(" | "[" | "!", _) | (_, "." | ".?" | ")" | "]" | ",") => false,
         ("{", "}") => false,
         (_, ":") => choice,
         (_, "(" | "[") => operand,
@@ -170,7 +173,9 @@ mod tests {
             ("a?b:{k:v}", "a ? b : { k: v }"),
             ("Item {id:\"a  b\"}", "Item { id: \"a  b\" }"),
             ("x in [1]", "x in [1]"),
-            ("!a&&b?.c // why\n || d[0]", "!a && b?.c || d[0]"),
+            ("!a&&b .? c // why\n || d[0]", "!a && b.?c || d[0]"),
+            ("{k:x.?a,?l:xs[? n]}", "{ k: x.?a, ?l: xs[?n] }"),
+            ("c?x.?a:b", "c ? x.?a : b"),
             ("r'a\\' + \"\"\"b \" c\"\"\"", "r'a\\' + \"\"\"b \" c\"\"\""),
         ] {
             let once = laid_out(written, &none);
@@ -184,6 +189,7 @@ mod tests {
         let names = BTreeMap::from([("inner".to_owned(), "innen".to_owned())]);
         let of = |text| laid_out(text, &names);
         assert_eq!(of("state.inner+x.inner"), "state.innen + x.inner");
+        assert_eq!(of("state.?inner"), "state.?innen");
         assert_eq!(of("a.state.inner"), "a.state.inner");
         assert_eq!(of("\"state.inner\""), "\"state.inner\"");
         let template = "{{ state.inner }} {{ mystate.inner }} {{ state.inner2 }}";
