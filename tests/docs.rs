@@ -21,8 +21,7 @@ use std::path::{Path, PathBuf};
 
 use graphc::compile::compile;
 use graphc::diag::{Level, render};
-use graphc::expr::function::form::{FORMS, Form, Sort};
-use graphc::expr::function::{FUNCTIONS, Function};
+use graphc::expr::function::{BuiltinKind, FunctionSpec, forms, functions as table};
 
 use marked::blocks::{DOCUMENTS, Kind, blocks};
 
@@ -71,65 +70,63 @@ fn functions() -> String {
          gives. `T => U` is an expression in which a name stands for a `T`. A method's receiver is its first\n\
          parameter. Every example is true, and run as a test. Operators are in [language.md](language.md#4-expressions).\n",
     );
-    for (sort, title, about) in [
+    let is_macro: Wanted = |spec| matches!(spec.kind, BuiltinKind::Macro(_));
+    let is_effect: Wanted = |spec| matches!(spec.kind, BuiltinKind::Effect(_));
+    let is_question: Wanted = |spec| matches!(spec.kind, BuiltinKind::Field);
+    for (wanted, title, about) in [
         (
-            Sort::Macro,
+            is_macro,
             "Macros",
             "They bind names, or look at their argument without its value.",
         ),
         (
-            Sort::Effect,
+            is_effect,
             "Effects",
             "Their answers are journaled. They stand where a node or a tool does its work: `let`, `set`, arguments, payloads.",
         ),
         (
-            Sort::Field,
+            is_question,
             "Questions about fields",
             "Of fields that are [`based_on`](language.md#6-state-and-reducers) others. In the examples `draft` is based on `topic`, which was written after it.",
         ),
     ] {
         write!(out, "\n## {title}\n\n{about}\n\n{HEAD}").unwrap();
-        for form in FORMS.iter().filter(|form| form.sort == sort) {
-            out.push_str(&form_row(form));
-        }
+        forms()
+            .iter()
+            .filter(|spec| wanted(spec))
+            .for_each(|form| out.push_str(&row(form)));
     }
-    let modules: std::collections::BTreeSet<&str> = FUNCTIONS.iter().map(|f| f.module).collect();
+    let modules: std::collections::BTreeSet<&str> = table().iter().map(|f| f.module).collect();
     for module in modules {
         let title = match module {
             "" => "Built in".to_owned(),
             module => format!("From `{module}`"),
         };
         write!(out, "\n## {title}\n\n{HEAD}").unwrap();
-        for function in FUNCTIONS.iter().filter(|f| f.module == module) {
+        for function in table().iter().filter(|f| f.module == module) {
             out.push_str(&row(function));
         }
     }
     out
 }
 
+type Wanted = fn(&FunctionSpec) -> bool;
+
 const HEAD: &str = "| call | types | meaning | example |\n|---|---|---|---|\n";
 
-fn form_row(form: &Form) -> String {
-    cells(form.written, form.types, form.doc, form.example)
-}
-
-fn row(function: &Function) -> String {
-    let call = match function.method {
-        true => format!("x.{}(..)", function.name),
-        false => format!("{}(..)", function.name),
-    };
-    cells(&call, function.signatures, function.doc, function.example)
-}
-
-fn cells(call: &str, types: &[&str], doc: &str, example: &str) -> String {
+fn row(function: &FunctionSpec) -> String {
     let code = |text: &str| format!("`{}`", text.replace('|', "\\|"));
-    let types: Vec<String> = types.iter().map(|text| code(text)).collect();
+    let types: Vec<String> = function
+        .signatures
+        .iter()
+        .map(|s| code(&s.to_string()))
+        .collect();
     format!(
         "| {} | {} | {} | {} |\n",
-        code(call),
+        code(&function.written()),
         types.join("<br>"),
-        doc.replace('|', "\\|"),
-        code(example)
+        function.doc.replace('|', "\\|"),
+        code(function.example)
     )
 }
 

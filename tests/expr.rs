@@ -9,9 +9,8 @@ mod evaluate;
 
 use std::fs;
 
-use graphc::expr::eval::{Effect, Env, MACROS, compile_text};
-use graphc::expr::function::form::{FORMS, Sort};
-use graphc::expr::function::{FUNCTIONS, find};
+use graphc::expr::eval::{Effect, Env, compile_text};
+use graphc::expr::function::{BuiltinKind, find, forms, functions};
 use graphc::expr::scope::StateFields;
 use graphc::expr::{Scope, Slot, Type, TypeTable};
 use graphc::value::Value;
@@ -86,7 +85,7 @@ fn run(case: &Case) -> Result<(), String> {
 
 #[test]
 fn examples_hold() {
-    let wrong: Vec<String> = FUNCTIONS
+    let wrong: Vec<String> = functions()
         .iter()
         .filter_map(|function| {
             let result = evaluate::evaluate(function.example, &[]);
@@ -99,8 +98,8 @@ fn examples_hold() {
 
 #[test]
 fn examples_show_their_function() {
-    for function in FUNCTIONS.iter() {
-        let call = match function.method {
+    for function in functions() {
+        let call = match function.is_method() {
             true => format!(".{}(", function.name),
             false => format!("{}(", function.name),
         };
@@ -111,10 +110,10 @@ fn examples_show_their_function() {
 
 #[test]
 fn each_is_found_by_its_name() {
-    for function in FUNCTIONS.iter() {
-        let found = find(function.name, function.method).unwrap();
+    for function in functions() {
+        let found = find(function.name, function.is_method()).unwrap();
         assert!(
-            std::ptr::eq(found, *function),
+            std::ptr::eq(found, function),
             "{} is there twice",
             function.name
         );
@@ -150,32 +149,24 @@ fn examples_of_macros_hold() {
         state: Some(names.into_iter().collect::<StateFields>().into()),
         ..Scope::default()
     };
-    for form in FORMS {
-        let result = match form.sort {
-            Sort::Macro | Sort::Effect => evaluate::evaluate(form.example, &[]),
-            Sort::Field => {
+    for form in forms() {
+        let result = match form.kind {
+            BuiltinKind::Macro(_) | BuiltinKind::Effect(_) => evaluate::evaluate(form.example, &[]),
+            _ => {
                 let program = compile_text(form.example, &scope, &TypeTable::default()).unwrap();
                 program.eval(&Stale).map_err(|error| error.message)
             }
         };
         assert_eq!(result, Ok(Value::Bool(true)), "{}", form.example);
-        let call = form.written.split('(').next().unwrap();
+        let written = form.written();
+        let call = written.split('(').next().unwrap();
         let name = call.rsplit('.').next().unwrap();
-        assert_eq!(name, form.name, "{}", form.written);
+        assert_eq!(name, form.name, "{written}");
         assert!(
             form.example.contains(&format!("{name}(")),
             "{}",
             form.example
         );
-        assert!(form.doc.ends_with('.'), "{}", form.written);
+        assert!(form.doc.ends_with('.'), "{written}");
     }
-}
-
-#[test]
-fn each_macro_has_its_form() {
-    for name in MACROS {
-        assert!(FORMS.iter().any(|form| form.name == *name), "{name}");
-    }
-    let sorted = FORMS.is_sorted_by_key(|form| (form.sort, form.name));
-    assert!(sorted, "the forms are not in order");
 }

@@ -10,8 +10,8 @@ mod declared;
 use declared::{Declared, declared, files, marks, type_of};
 use graphc::base::FileId;
 use graphc::diag::Diagnostics;
-use graphc::expr::infer::{Checker, Narrowing, facts, signature::parse_signature};
-use graphc::expr::{Type, function::FUNCTIONS};
+use graphc::expr::Type;
+use graphc::expr::infer::{Checker, Narrowing, facts};
 
 #[test]
 fn types_and_findings() {
@@ -87,13 +87,4 @@ fn outcome(case: &str, declared: &Declared) -> String {
     format!("{}\n{}{}", kept.join("\n"), marks(source, &diags), results)
         .trim_end()
         .to_owned()
-}
-
-#[test]
-fn every_signature_of_the_table_parses() {
-    for function in FUNCTIONS.iter() {
-        for text in function.signatures {
-            parse_signature(text).unwrap_or_else(|error| panic!("{}: {error}", function.name));
-        }
-    }
 }

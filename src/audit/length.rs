@@ -8,6 +8,7 @@ use std::cell::Cell;
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal};
 use crate::base::FileId;
 use crate::diag::Diagnostics;
+use crate::expr::function::{Length, meant};
 use crate::expr::ty::Type;
 use crate::ir::Flow;
 use crate::ir::graph::{Graph, Node};
@@ -16,18 +17,6 @@ use crate::parse;
 
 /// Expressions that are looked into for one list, so that `let` names that double each other come to an end.
 const MOST: u32 = 200;
-
-/// Methods that give no more elements than they are given.
-const NO_LONGER: [&str; 8] = [
-    "filter",
-    "map",
-    "sort",
-    "sort_by",
-    "reverse",
-    "unique",
-    "distinct",
-    "enumerate",
-];
 
 /// Where a list is written.
 #[derive(Clone, Copy)]
@@ -62,8 +51,8 @@ impl Scope<'_> {
                 target: Some(target),
                 function,
                 args,
-            } => match (function.node.as_str(), args.as_slice()) {
-                ("slice", [from, to]) => {
+            } => match (meant(function, true)?.length, args.as_slice()) {
+                (Length::Between, [from, to]) => {
                     let length = number(from).zip(number(to));
                     let length = length.map(|(from, to)| to.saturating_sub(from));
                     match (length, part(target)) {
@@ -71,8 +60,8 @@ impl Scope<'_> {
                         (length, whole) => length.or(whole),
                     }
                 }
-                (name, _) if NO_LONGER.contains(&name) => part(target),
-                _ => None,
+                (Length::Any, _) => None,
+                (Length::NoLonger | Length::Between, _) => part(target),
             },
             ExprKind::Select { operand, field, .. } => match &operand.kind {
                 ExprKind::Ident(root) => self.field(root, &field.node),

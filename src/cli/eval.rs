@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::base::{SourceMap, Span};
 use crate::diag::{Diagnostics, render};
 use crate::expr::eval::{Effect, Env, compile_unchecked};
-use crate::expr::function::FUNCTIONS;
+use crate::expr::function::functions;
 use crate::expr::{Scope, Slot, Type, TypeTable};
 use crate::parse;
 use crate::value::Value;
@@ -153,7 +153,7 @@ impl Env for Bindings {
 
 /// Names of the functions that a flow would have to import.
 fn standard() -> Vec<String> {
-    let imported = FUNCTIONS.iter().filter(|f| !f.module.is_empty());
+    let imported = functions().iter().filter(|f| !f.module.is_empty());
     imported.map(|f| f.name.to_owned()).collect()
 }
 

@@ -5,7 +5,7 @@ use regex::Regex;
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::Span;
-use crate::expr::function::{self, Function, pattern};
+use crate::expr::function::{self, BuiltinKind, Compute, FunctionSpec, Rule, pattern};
 use crate::value::Value;
 
 use super::compiler::{Compiler, error};
@@ -21,22 +21,22 @@ pub(super) fn compile(
     args: &[Expr],
 ) -> Result<Node, CompileError> {
     let Some(target) = target else {
-        return match (function.as_str(), args) {
-            ("has", [arg]) => has::compile(compiler, arg),
-            ("stale" | "invalidated_by", _) => {
+        return match (function::special(function).map(|spec| spec.kind), args) {
+            (Some(BuiltinKind::Effect(kind)), _) => {
+                effect::compile(compiler, span, kind, function, args)
+            }
+            (Some(BuiltinKind::Field), _) => {
                 effect::compile_freshness(compiler, span, function, args)
             }
-            (name, _) => match effect::of(name) {
-                Some(effect) => effect::compile(compiler, span, effect, function, args),
-                None => from_table(compiler, span, function, function, None, args),
-            },
+            (Some(_), [arg]) => has::compile(compiler, arg),
+            _ => from_table(compiler, span, function, function, None, args),
         };
     };
-    if let Some(qualified) = qualified(compiler, target, function) {
-        return from_table(compiler, span, function, &qualified, None, args);
-    }
     if let Some(node) = macros::bind(compiler, target, function, args)? {
         return Ok(node);
+    }
+    if let Some(qualified) = qualified(compiler, target, function) {
+        return from_table(compiler, span, function, &qualified, None, args);
     }
     if let Some(node) = macros::compile(compiler, span, target, function, args)? {
         return Ok(node);
@@ -59,10 +59,7 @@ fn qualified(compiler: &Compiler<'_>, target: &Expr, function: &str) -> Option<S
         return None;
     }
     let space: String = parts.iter().map(|(name, _)| format!("{name}.")).collect();
-    let known = function::FUNCTIONS
-        .iter()
-        .any(|f| f.name.starts_with(&space));
-    known.then(|| space + function)
+    function::is_name_space(space.trim_end_matches('.')).then(|| space + function)
 }
 
 fn from_table(
@@ -80,6 +77,9 @@ fn from_table(
         let message = format!("`{function}` must be imported from \"{}\"", found.module);
         return Err(error(written.span, message));
     }
+    let Some(compute) = found.compute() else {
+        return Err(error(written.span, unknown(function, target.is_some())));
+    };
     let receiver = usize::from(target.is_some());
     if !found.takes(args.len() + receiver) {
         return Err(error(span, wrong_count(found, receiver, args.len())));
@@ -100,6 +100,7 @@ fn from_table(
         }),
         _ => Box::new(Call {
             function: found,
+            compute,
             args: nodes,
             span,
         }),
@@ -111,16 +112,16 @@ fn unknown(function: &str, method: bool) -> String {
         (true, true) => format!("`{function}` is no method: write `{function}(..)`"),
         (true, false) => format!("`{function}` is a method: write `x.{function}(..)`"),
         (false, _) => {
-            let known = function::FUNCTIONS.iter().map(|f| f.name);
+            let all = function::functions().iter().chain(function::forms());
+            let fits = all.filter(|spec| spec.is_method() == method);
             let kind = if method { "method" } else { "function" };
-            let macros = macros::NAMES.iter().copied().filter(|_| method);
             let message = format!("unknown {kind} `{function}`");
-            name::meant(message, function, known.chain(macros))
+            name::meant(message, function, fits.map(|spec| spec.name))
         }
     }
 }
 
-fn wrong_count(function: &Function, receiver: usize, found: usize) -> String {
+fn wrong_count(function: &FunctionSpec, receiver: usize, found: usize) -> String {
     let mut counts: Vec<usize> = function
         .arities()
         .map(|n| n.saturating_sub(receiver))
@@ -144,10 +145,10 @@ fn wrong_count(function: &Function, receiver: usize, found: usize) -> String {
 
 /// The regex of a call whose pattern is a literal; the error is that it is none.
 fn constant_pattern(
-    function: &Function,
+    function: &FunctionSpec,
     args: &[Expr],
 ) -> Result<Option<(Regex, pattern::Apply)>, CompileError> {
-    let Some(apply) = pattern::apply(function.name) else {
+    let Rule::Pattern(apply) = function.rule else {
         return Ok(None);
     };
     match args.last().map(|arg| (&arg.kind, arg.span)) {
@@ -160,7 +161,8 @@ fn constant_pattern(
 
 /// A function of the table.
 struct Call {
-    function: &'static Function,
+    function: &'static FunctionSpec,
+    compute: Compute,
     args: Vec<Node>,
     span: Span,
 }
@@ -196,7 +198,7 @@ impl Call {
             let weight = args.iter().map(Value::weight).sum::<usize>();
             machine.spend(weight / 16, self.span)?;
         }
-        Ok((self.function.call)(args))
+        Ok((self.compute)(args))
     }
 }
 

@@ -8,16 +8,6 @@ use super::compiler::{Compiler, error};
 use super::machine::{Eval, Evaluated, Machine, Node};
 use super::{CompileError, Effect, ErrorKind, EvalError, name};
 
-/// The effect that a function of that name is.
-pub(super) fn of(function: &str) -> Option<Effect> {
-    Some(match function {
-        "now" => Effect::Now,
-        "uuid" => Effect::Uuid,
-        "random" => Effect::Random,
-        _ => return None,
-    })
-}
-
 pub(super) fn compile(
     compiler: &Compiler<'_>,
     span: Span,

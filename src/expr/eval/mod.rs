@@ -40,7 +40,6 @@ use crate::value::Value;
 
 pub(in crate::expr) use error::brief;
 pub use error::{CompileError, ErrorKind, EvalError};
-pub use macros::NAMES as MACROS;
 pub use shown::shows_no_secret;
 
 use compiler::Compiler;

@@ -2,11 +2,9 @@
 
 use crate::ast::expr::{Expr, ExprKind};
 
-use super::super::infer::{is_effect, macros};
+use super::super::function;
+use super::super::infer::macros;
 use super::Folder;
-
-/// Functions whose answers depend on the run, besides the effects.
-const OF_THE_RUN: [&str; 2] = ["stale", "invalidated_by"];
 
 impl Folder<'_> {
     /// Whether the expression has the same value in every run. `bound` are names that macros around
@@ -87,7 +85,7 @@ impl Closed<'_> {
     }
 
     fn call(&mut self, target: Option<&Expr>, function: &str, args: &[Expr]) -> bool {
-        if target.is_none() && (is_effect(function) || OF_THE_RUN.contains(&function)) {
+        if target.is_none() && function::special(function).is_some_and(|spec| !spec.is_pure()) {
             return false;
         }
         if target.is_some_and(|target| !self.expr(target)) {

@@ -7,18 +7,18 @@ use ::base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::value::{MAX_TEXT, Value};
 
-use super::Function;
+use super::Row;
 use super::args::{self, Computed};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::global(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::global(
         "base64.encode",
         &["(bytes) -> string"],
         encode,
         "The bytes as text, in base64 with padding.",
         r#"base64.encode(bytes("hello")) == "aGVsbG8=""#,
     ),
-    Function::global(
+    Row::global(
         "base64.decode",
         &["(string) -> bytes"],
         decode,

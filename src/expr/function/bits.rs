@@ -2,11 +2,11 @@
 
 use crate::value::Value;
 
-use super::Function;
+use super::Row;
 use super::args::{self, Computed};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::global(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::global(
         "math.bitAnd",
         TWO,
         |args| combined(args, |a, b| a & b),
@@ -14,7 +14,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.bitAnd(6, 3) == 2",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.bitOr",
         TWO,
         |args| combined(args, |a, b| a | b),
@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.bitOr(6, 3) == 7",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.bitXor",
         TWO,
         |args| combined(args, |a, b| a ^ b),
@@ -30,7 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.bitXor(6, 3) == 5",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.bitNot",
         &["(int) -> int", "(uint) -> uint"],
         inverted,
@@ -38,7 +38,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.bitNot(1) == -2",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.bitShiftLeft",
         SHIFT,
         |args| shifted(args, u64::checked_shl),
@@ -46,7 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.bitShiftLeft(1, 4) == 16",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.bitShiftRight",
         SHIFT,
         |args| shifted(args, u64::checked_shr),

@@ -3,12 +3,12 @@
 use crate::expr::eval::brief;
 use crate::value::{Value, show_duration};
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Row};
 use super::{span, time};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::global(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::global(
         "int",
         &[
             "(int) -> int",
@@ -21,8 +21,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         int,
         "A whole number of a number (a fraction is cut off), a text, or a timestamp (seconds since 1970).",
         r#"int("-3") + int(2.9) == -1"#,
-    ),
-    Function::global(
+    )
+    .carries(Carries::Number),
+    Row::global(
         "uint",
         &[
             "(uint) -> uint",
@@ -34,8 +35,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         uint,
         "An unsigned number of a number or a text.",
         r#"uint("3") == 3u"#,
-    ),
-    Function::global(
+    )
+    .carries(Carries::Number),
+    Row::global(
         "float",
         &[
             "(float) -> float",
@@ -47,8 +49,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         float,
         "A `float` of a number or a text.",
         "float(3) / 2.0 == 1.5",
-    ),
-    Function::global(
+    )
+    .carries(Carries::Number),
+    Row::global(
         "double",
         &[
             "(float) -> float",
@@ -60,8 +63,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         float,
         "CEL's name of `float`.",
         r#"double("1.5") == 1.5"#,
-    ),
-    Function::global(
+    )
+    .carries(Carries::Number),
+    Row::global(
         "string",
         &[
             "(string) -> string",
@@ -79,21 +83,22 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "The text of a number, a bool, `bytes` in UTF-8, a timestamp (RFC 3339) or a duration (seconds).",
         r#"string(1.5) + string(true) == "1.5true""#,
     ),
-    Function::global(
+    Row::global(
         "bytes",
         &["(string) -> bytes", "(bytes) -> bytes", "(json) -> bytes"],
         bytes,
         "The UTF-8 bytes of a text.",
         r#"size(bytes("é")) == 2"#,
     ),
-    Function::global(
+    Row::global(
         "bool",
         &["(bool) -> bool", "(string) -> bool", "(json) -> bool"],
         bool,
         "A bool of a text such as `true` or `false`.",
         r#"bool("true")"#,
-    ),
-    Function::global(
+    )
+    .carries(Carries::Nothing),
+    Row::global(
         "timestamp",
         &[
             "(timestamp) -> timestamp",
@@ -104,8 +109,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         timestamp,
         "A point in time, of RFC 3339 text or of seconds since 1970.",
         r#"timestamp("1970-01-01T00:01:00Z") == timestamp(60)"#,
-    ),
-    Function::global(
+    )
+    .carries(Carries::Number),
+    Row::global(
         "duration",
         &[
             "(duration) -> duration",
@@ -115,30 +121,34 @@ pub(super) const FUNCTIONS: &[Function] = &[
         duration,
         "A span of time, of text such as `1h30m`, `-1.5s` or `20ms`.",
         r#"duration("1h30m") == duration("5400s")"#,
-    ),
-    Function::global(
+    )
+    .carries(Carries::Number),
+    Row::global(
         "dyn",
         &["(T) -> json"],
         |args| args::any(args, 0).cloned(),
         "The value itself, of no particular type.",
         "dyn(1) == 1.0",
     )
+    .carries(Carries::Same)
     .quick(),
-    Function::global(
+    Row::global(
         "type",
         &["(T) -> type"],
         type_of,
         "The type of a value.",
         "type(1) == int",
     )
+    .carries(Carries::Nothing)
     .quick(),
-    Function::global(
+    Row::global(
         "required",
         &["(T?) -> T"],
         required,
         "The value of a `T?`; an error where it is null.",
         "required(1) == 1",
     )
+    .carries(Carries::Same)
     .quick(),
 ];
 

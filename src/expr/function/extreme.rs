@@ -4,18 +4,18 @@ use std::cmp::Ordering;
 
 use crate::value::Value;
 
-use super::Function;
+use super::Row;
 use super::args::{self, Computed};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::global(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::global(
         "math.greatest",
         EXTREME,
         |args| extreme(args, Ordering::Greater),
         "The greatest of the numbers, or of the numbers of a list; the first of several that are equal.",
         "math.greatest(3, 7, -2) == 7",
     ),
-    Function::global(
+    Row::global(
         "math.least",
         EXTREME,
         |args| extreme(args, Ordering::Less),

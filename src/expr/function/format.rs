@@ -2,9 +2,9 @@
 
 use crate::value::{Key, MAX_TEXT, Value, show_duration};
 
-use super::Function;
 use super::args::{self, Computed};
 use super::convert::show_float;
+use super::{Row, Rule};
 
 /// Digits after the point where a verb doesn't say.
 const PRECISION: usize = 6;
@@ -12,7 +12,7 @@ const PRECISION: usize = 6;
 /// Digits after the point at most.
 const MAX_PRECISION: usize = 100;
 
-pub(super) const FUNCTIONS: &[Function] = &[Function::method(
+pub(super) const FUNCTIONS: &[Row] = &[Row::method(
     "format",
     &["(string, list<T>) -> string"],
     format,
@@ -20,7 +20,8 @@ pub(super) const FUNCTIONS: &[Function] = &[Function::method(
      number, `%f` and `%e` a float (`%.2f` with two digits), `%b` binary, `%o` octal, `%x` and `%X` \
      hexadecimal, `%%` a percent sign.",
     r#""%s has %d of %.1f".format(["a", 2, 3.25]) == "a has 2 of 3.2""#,
-)];
+)
+.rule(Rule::Format)];
 
 fn format(args: &[Value]) -> Computed {
     let mut items = args::list(args, 1)?.iter();

@@ -2,18 +2,18 @@
 
 use crate::value::Value;
 
-use super::Function;
+use super::Row;
 use super::args::{self, Computed};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::global(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::global(
         "json_encode",
         &["(T) -> string"],
         encode,
         "The value as JSON, on one line.",
         r#"json_encode({"a": [1, null]}) == '{"a":[1,null]}'"#,
     ),
-    Function::global(
+    Row::global(
         "json_decode",
         &["(string) -> json"],
         decode,

@@ -4,85 +4,102 @@ use std::sync::Arc;
 
 use crate::value::{List, Map, Value};
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Length, Row, Rule};
 
 /// Longest list that `range` makes.
 const MAX_RANGE: usize = 1_000_000;
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::method(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::method(
         "first",
         &["(list<T>) -> optional<T>"],
         first,
         "The first element; none of an empty list.",
         "[1, 2].first().orValue(0) == 1",
     )
+    .carries(Carries::Element)
     .quick(),
-    Function::method(
+    Row::method(
         "last",
         &["(list<T>) -> optional<T>"],
         last,
         "The last element; none of an empty list.",
         "[1, 2].last().orValue(0) == 2",
     )
+    .carries(Carries::Element)
     .quick(),
-    Function::method(
+    Row::method(
         "unique",
         &["(list<T>) -> list<T>"],
         unique,
         "The elements without repeats, in the order of their first occurrence.",
         "[2, 1, 2].unique() == [2, 1]",
-    ),
-    Function::method(
+    )
+    .carries(Carries::Elements)
+    .length(Length::NoLonger),
+    Row::method(
         "distinct",
         &["(list<T>) -> list<T>"],
         unique,
         "CEL's name of `unique`.",
         "[2, 1, 2].distinct() == [2, 1]",
-    ),
-    Function::method(
+    )
+    .carries(Carries::Elements)
+    .length(Length::NoLonger),
+    Row::method(
         "flatten",
         &["(list<list<T>>) -> list<T>", "(list<T>, int) -> list<json>"],
         flatten,
         "The elements of the lists inside, one level deep or as many as the number says.",
         "[[1], [2, 3]].flatten() == [1, 2, 3]",
-    ),
-    Function::method(
+    )
+    .carries(Carries::Inner),
+    Row::method(
         "enumerate",
         &["(list<T>) -> list<map<json>>"],
         enumerate,
         r#"Each element with its position from 0, as `{"index": .., "value": ..}`."#,
         r#"["a"].enumerate() == [{"index": 0, "value": "a"}]"#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Own)
+    .length(Length::NoLonger)
+    .rule(Rule::Numbered),
+    Row::method(
         "reverse",
         &["(list<T>) -> list<T>", "(string) -> string"],
         reverse,
         "The elements, or the characters of a text, from last to first.",
         "[1, 2, 3].reverse() == [3, 2, 1]",
-    ),
-    Function::method(
+    )
+    .carries(Carries::Elements)
+    .length(Length::NoLonger),
+    Row::method(
         "slice",
         &["(list<T>, int, int) -> list<T>"],
         slice,
         "The elements from the first position up to, not including, the second.",
         "[1, 2, 3, 4].slice(1, 3) == [2, 3]",
-    ),
-    Function::global(
+    )
+    .carries(Carries::Elements)
+    .length(Length::Between)
+    .rule(Rule::Part),
+    Row::global(
         "range",
         &["(int) -> list<int>"],
         range,
         "The numbers from 0 up to, not including, the given one.",
         "range(3) == [0, 1, 2]",
-    ),
-    Function::global(
+    )
+    .carries(Carries::Number),
+    Row::global(
         "lists.range",
         &["(int) -> list<int>"],
         range,
         "CEL's name of `range`.",
         "lists.range(3) == [0, 1, 2]",
-    ),
+    )
+    .carries(Carries::Number),
 ];
 
 fn optional(value: Option<&Value>) -> Value {

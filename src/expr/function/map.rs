@@ -2,40 +2,45 @@
 
 use crate::value::{Key, Map, Value};
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Row, Rule};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::method(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::method(
         "keys",
         &["(map<T>) -> list<string>"],
         keys,
         "The keys, in order.",
         r#"{"b": 1, "a": 2}.keys() == ["a", "b"]"#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Keys),
+    Row::method(
         "values",
         &["(map<T>) -> list<T>"],
         values,
         "The values, in the order of their keys.",
         r#"{"b": 1, "a": 2}.values() == [2, 1]"#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Values),
+    Row::method(
         "merge",
         &["(map<T>, map<T>) -> map<T>"],
         merge,
         "Both maps in one; where both have a key, the argument's value counts.",
         r#"{"a": 1, "b": 1}.merge({"b": 2}) == {"a": 1, "b": 2}"#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Either),
+    Row::method(
         "with",
         &["(T, map<json>) -> T"],
         merge,
         "A record or map with some fields replaced.",
         r#"{"id": 1, "title": "a"}.with({"title": "b"}) == {"id": 1, "title": "b"}"#,
     )
+    .carries(Carries::Either)
+    .rule(Rule::Update)
     .quick(),
-    Function::method(
+    Row::method(
         "without",
         &[
             "(map<T>, string) -> map<T>",
@@ -44,7 +49,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         without,
         "The map without a key, or without several; keys that it doesn't have are no error.",
         r#"{"a": 1, "b": 2}.without("a") == {"b": 2}"#,
-    ),
+    )
+    .carries(Carries::Elements),
 ];
 
 fn keys(args: &[Value]) -> Computed {

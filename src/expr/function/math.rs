@@ -2,11 +2,11 @@
 
 use crate::value::Value;
 
-use super::Function;
+use super::Row;
 use super::args::{self, Computed};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::global(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::global(
         "math.ceil",
         FLOAT,
         |args| rounded(args, f64::ceil),
@@ -14,7 +14,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.ceil(1.2) == 2.0",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.floor",
         FLOAT,
         |args| rounded(args, f64::floor),
@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.floor(-1.2) == -2.0",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.round",
         FLOAT,
         |args| rounded(args, f64::round),
@@ -30,7 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.round(-1.5) == -2.0",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.trunc",
         FLOAT,
         |args| rounded(args, f64::trunc),
@@ -38,7 +38,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.trunc(-1.7) == -1.0",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.sqrt",
         &["(float) -> float", "(int) -> float", "(uint) -> float"],
         square_root,
@@ -46,7 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.sqrt(81) == 9.0",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.abs",
         SAME,
         magnitude,
@@ -54,7 +54,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.abs(-3) == 3",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.sign",
         SAME,
         sign,
@@ -62,7 +62,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.sign(-32.5) == -1.0",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.isNaN",
         TEST,
         |args| test(args, f64::is_nan),
@@ -70,7 +70,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.isNaN(0.0 / 0.0)",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.isInf",
         TEST,
         |args| test(args, f64::is_infinite),
@@ -78,7 +78,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "math.isInf(-1.0 / 0.0)",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "math.isFinite",
         TEST,
         |args| test(args, f64::is_finite),

@@ -6,45 +6,49 @@ use ::base64::engine::general_purpose::STANDARD;
 use crate::expr::ty::TEXT;
 use crate::value::{List, Map, Value};
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Row};
 
 const SIGNATURES: &[&str] = &["(T) -> message"];
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::global(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::global(
         "user",
         SIGNATURES,
         |args| message("user", args),
         "A message of the user. The content is a text, or a list of parts: texts and what `image` gives.",
         r#"user("hello").text == "hello""#,
     )
+    .carries(Carries::Message)
     .quick(),
-    Function::global(
+    Row::global(
         "assistant",
         SIGNATURES,
         |args| message("assistant", args),
         "A message of the model.",
         r#"assistant("hi").role == "assistant""#,
     )
+    .carries(Carries::Message)
     .quick(),
-    Function::global(
+    Row::global(
         "ai",
         SIGNATURES,
         |args| message("assistant", args),
         "Another name of `assistant`.",
         r#"ai("hi").role == "assistant""#,
     )
+    .carries(Carries::Message)
     .quick(),
-    Function::global(
+    Row::global(
         "system",
         SIGNATURES,
         |args| message("system", args),
         "An instruction to the model.",
         r#"system("be brief").role == "system""#,
     )
+    .carries(Carries::Message)
     .quick(),
-    Function::global(
+    Row::global(
         "tool",
         &["(string, string) -> message"],
         |args| {
@@ -54,8 +58,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "What a tool has answered to the call with that id, as a model reads it.",
         r#"tool("12 degrees", "call-1").tool_call_id == "call-1""#,
     )
+    .carries(Carries::Message)
     .quick(),
-    Function::global(
+    Row::global(
         "image",
         &["(string) -> json", "(bytes) -> json"],
         |args| {
@@ -70,7 +75,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "A picture as a part of a message: its address, or its bytes (PNG, JPEG, GIF or WebP).",
         r#"user(["what is this?", image("https://x.org/a.png")]).text == "what is this?""#,
     ),
-    Function::global(
+    Row::global(
         "remove",
         &["(string) -> message"],
         |args| {

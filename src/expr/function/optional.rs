@@ -7,19 +7,20 @@ use std::sync::Arc;
 
 use crate::value::{Map, Value};
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Row};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::global(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::global(
         "optional.of",
         &["(T) -> optional<T>"],
         |args| Ok(some(args::any(args, 0)?)),
         "An optional that holds a value.",
         "optional.of(1).value() == 1",
     )
+    .carries(Carries::Same)
     .quick(),
-    Function::global(
+    Row::global(
         "optional.none",
         &["() -> optional<T>"],
         |_| Ok(Value::Optional(None)),
@@ -27,45 +28,50 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "!optional.none().hasValue()",
     )
     .quick(),
-    Function::global(
+    Row::global(
         "optional.ofNonZeroValue",
         &["(T) -> optional<T>"],
         non_zero,
         "An optional that holds a value unless that is 0, empty, false or null.",
         r#"optional.ofNonZeroValue("") == optional.none()"#,
     )
+    .carries(Carries::Same)
     .quick(),
-    Function::method(
+    Row::method(
         "hasValue",
         &["(optional<T>) -> bool"],
         |args| Ok(Value::Bool(inner(args, 0)?.is_some())),
         "Whether it holds a value.",
         "[1].first().hasValue()",
     )
+    .carries(Carries::Nothing)
     .quick(),
-    Function::method(
+    Row::method(
         "value",
         &["(optional<T>) -> T"],
         value,
         "The value; an error where there is none.",
         "[1].first().value() == 1",
     )
+    .carries(Carries::Same)
     .quick(),
-    Function::method(
+    Row::method(
         "or",
         &["(optional<T>, optional<T>) -> optional<T>"],
         or,
         "Itself where it holds a value, else the argument.",
         "[].first().or([2].first()).value() == 2",
     )
+    .carries(Carries::Either)
     .quick(),
-    Function::method(
+    Row::method(
         "orValue",
         &["(optional<T>, T) -> T"],
         or_value,
         "The value, or the argument where there is none.",
         "[].first().orValue(3) == 3",
     )
+    .carries(Carries::Either)
     .quick(),
 ];
 

@@ -4,32 +4,39 @@ use std::cmp::Ordering;
 
 use crate::value::Value;
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Length, Row, Rule};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::method(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::method(
         "sort",
         &["(list<T>) -> list<T>"],
         sort_list,
         "The elements from least to greatest: numbers, texts, timestamps, durations or bools.",
         "[3, 1, 2].sort() == [1, 2, 3]",
-    ),
-    Function::method(
+    )
+    .carries(Carries::Elements)
+    .length(Length::NoLonger)
+    .rule(Rule::Ordered),
+    Row::method(
         "min",
         &["(list<T>) -> T"],
         |args| extreme(args, Ordering::Less),
         "The least element. The list may not be empty.",
         "[3, 1, 2].min() == 1",
-    ),
-    Function::method(
+    )
+    .carries(Carries::Element)
+    .rule(Rule::Ordered),
+    Row::method(
         "max",
         &["(list<T>) -> T"],
         |args| extreme(args, Ordering::Greater),
         "The greatest element. The list may not be empty.",
         "[3, 1, 2].max() == 3",
-    ),
-    Function::method(
+    )
+    .carries(Carries::Element)
+    .rule(Rule::Ordered),
+    Row::method(
         "sum",
         &[
             "(list<int>) -> int",
@@ -40,7 +47,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         sum,
         "The elements added up; 0 for an empty list.",
         "[1, 2, 3].sum() == 6",
-    ),
+    )
+    .carries(Carries::Number),
 ];
 
 /// Sorts by a key of each item, keeping the order of equal ones. The error says which keys have no

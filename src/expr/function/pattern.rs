@@ -6,58 +6,54 @@ use regex::{Regex, RegexBuilder};
 
 use crate::value::{Str, Value};
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Row, Rule};
 
 /// Bytes that a compiled pattern may take.
 const MAX_SIZE: usize = 1 << 20;
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::method(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::method(
         "matches",
         MATCHES,
-        |args| call("matches", args),
+        |args| call(is_match, args),
         MATCHES_DOC,
         r#""abc1".matches("[0-9]")"#,
-    ),
-    Function::global(
+    )
+    .carries(Carries::Nothing)
+    .rule(Rule::Pattern(is_match)),
+    Row::global(
         "matches",
         MATCHES,
-        |args| call("matches", args),
+        |args| call(is_match, args),
         MATCHES_DOC,
         r#"matches("abc", "^a.c$")"#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Nothing)
+    .rule(Rule::Pattern(is_match)),
+    Row::method(
         "regex_find",
         &["(string, string) -> string?"],
-        |args| call("regex_find", args),
+        |args| call(find, args),
         "The first match of a regular expression, or of its first group where it has one; null where nothing matches.",
         r#""order 17".regex_find("order ([0-9]+)") == "17""#,
-    ),
-    Function::method(
+    )
+    .rule(Rule::Pattern(find)),
+    Row::method(
         "regex_find_all",
         &["(string, string) -> list<string>"],
-        |args| call("regex_find_all", args),
+        |args| call(find_all, args),
         "All matches of a regular expression, or of its first group where it has one.",
         r#""a1b22".regex_find_all("[0-9]+") == ["1", "22"]"#,
-    ),
+    )
+    .rule(Rule::Pattern(find_all)),
 ];
 
 const MATCHES: &[&str] = &["(string, string) -> bool"];
 const MATCHES_DOC: &str = "Whether a regular expression (RE2 syntax) matches some part of the text; `^` and `$` bind it to the ends.";
 
 /// What a function does with its text once the pattern is compiled.
-pub(in crate::expr) type Apply = fn(&Regex, &str) -> Value;
-
-/// The function of that name as one of a compiled pattern.
-pub(in crate::expr) fn apply(name: &str) -> Option<Apply> {
-    Some(match name {
-        "matches" => |regex, text| Value::Bool(regex.is_match(text)),
-        "regex_find" => find,
-        "regex_find_all" => find_all,
-        _ => return None,
-    })
-}
+pub type Apply = fn(&Regex, &str) -> Value;
 
 /// Compiles a pattern; the error is in one line.
 pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
@@ -77,9 +73,8 @@ thread_local! {
     static LAST: RefCell<Option<(Str, Regex)>> = const { RefCell::new(None) };
 }
 
-fn call(name: &str, args: &[Value]) -> Computed {
+fn call(apply: Apply, args: &[Value]) -> Computed {
     let (text, pattern) = (args::text(args, 0)?, args::text(args, 1)?);
-    let apply = apply(name).ok_or("no such function")?;
     LAST.with_borrow_mut(|last| match last {
         Some((known, regex)) if known == pattern => Ok(apply(regex, text)),
         _ => {
@@ -89,6 +84,10 @@ fn call(name: &str, args: &[Value]) -> Computed {
             Ok(value)
         }
     })
+}
+
+fn is_match(regex: &Regex, text: &str) -> Value {
+    Value::Bool(regex.is_match(text))
 }
 
 fn find(regex: &Regex, text: &str) -> Value {

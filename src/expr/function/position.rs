@@ -2,45 +2,48 @@
 
 use crate::value::Value;
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Row, Rule};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::method(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::method(
         "substring",
         &["(string, int) -> string", "(string, int, int) -> string"],
         substring,
         "The characters from the first position up to, not including, the second or the end.",
         r#""tacocat".substring(0, 4) == "taco""#,
-    ),
-    Function::method(
+    )
+    .rule(Rule::Part),
+    Row::method(
         "truncate",
         &["(string, int) -> string", "(string, int, string) -> string"],
         truncate,
         "The first characters, as many as the number says. A text that is longer ends in the third argument, which counts.",
         r#""a long text".truncate(7, "...") == "a lo...""#,
     ),
-    Function::method(
+    Row::method(
         "charAt",
         &["(string, int) -> string"],
         char_at,
         "The character at a position; empty at the end.",
         r#""hello".charAt(4) == "o""#,
     ),
-    Function::method(
+    Row::method(
         "indexOf",
         FIND,
         |args| find(args, true),
         "The position of the first occurrence, at or after the given one; -1 where there is none.",
         r#""hello mellow".indexOf("ello", 2) == 7"#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Nothing),
+    Row::method(
         "lastIndexOf",
         FIND,
         |args| find(args, false),
         "The position of the last occurrence, at or before the given one; -1 where there is none.",
         r#""hello mellow".lastIndexOf("ello") == 7"#,
-    ),
+    )
+    .carries(Carries::Nothing),
 ];
 
 const FIND: &[&str] = &["(string, string) -> int", "(string, string, int) -> int"];

@@ -2,8 +2,8 @@
 
 use crate::value::Value;
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Row};
 
 const SIGNATURES: &[&str] = &[
     "(string) -> int",
@@ -14,9 +14,13 @@ const SIGNATURES: &[&str] = &[
 const DOC: &str =
     "How many characters a text has, bytes a `bytes`, elements a list, entries a map.";
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::global("size", SIGNATURES, size, DOC, r#"size("naïve") == 5"#).quick(),
-    Function::method("size", SIGNATURES, size, DOC, "[1, 2].size() == 2").quick(),
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::global("size", SIGNATURES, size, DOC, r#"size("naïve") == 5"#)
+        .carries(Carries::Nothing)
+        .quick(),
+    Row::method("size", SIGNATURES, size, DOC, "[1, 2].size() == 2")
+        .carries(Carries::Nothing)
+        .quick(),
 ];
 
 fn size(args: &[Value]) -> Computed {

@@ -2,74 +2,80 @@
 
 use crate::value::{MAX_TEXT, Value};
 
-use super::Function;
 use super::args::{self, Computed};
+use super::{Carries, Row};
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::method(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::method(
         "contains",
         TEST,
         |args| test(args, |a, b| a.contains(b)),
         "Whether the text has the other in it.",
         r#""team".contains("ea")"#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Nothing),
+    Row::method(
         "startsWith",
         TEST,
         |args| test(args, |a, b| a.starts_with(b)),
         "Whether the text begins with the other.",
         r#""team".startsWith("te")"#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Nothing),
+    Row::method(
         "endsWith",
         TEST,
         |args| test(args, |a, b| a.ends_with(b)),
         "Whether the text ends with the other.",
         r#""team".endsWith("am")"#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Nothing),
+    Row::method(
         "lower",
         CHANGE,
         |args| change(args, str::to_lowercase),
         "The text in lower case.",
         r#""AbÉ".lower() == "abé""#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Text),
+    Row::method(
         "upper",
         CHANGE,
         |args| change(args, str::to_uppercase),
         "The text in upper case.",
         r#""abé".upper() == "ABÉ""#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Text),
+    Row::method(
         "lowerAscii",
         CHANGE,
         |args| change(args, str::to_ascii_lowercase),
         "The text with `A` to `Z` in lower case.",
         r#""AbÉ".lowerAscii() == "abÉ""#,
     ),
-    Function::method(
+    Row::method(
         "upperAscii",
         CHANGE,
         |args| change(args, str::to_ascii_uppercase),
         "The text with `a` to `z` in upper case.",
         r#""abé".upperAscii() == "ABé""#,
     ),
-    Function::method(
+    Row::method(
         "trim",
         CHANGE,
         |args| change(args, |text| text.trim().to_owned()),
         "The text without white space at its ends.",
         r#""  a b ".trim() == "a b""#,
-    ),
-    Function::method(
+    )
+    .carries(Carries::Text),
+    Row::method(
         "lines",
         &["(string) -> list<string>"],
         lines,
         "The lines, without their ends.",
         r#""a\nb\r\n".lines() == ["a", "b"]"#,
     ),
-    Function::method(
+    Row::method(
         "split",
         &[
             "(string, string) -> list<string>",
@@ -79,7 +85,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "The parts between separators, at most as many as the number says (a negative one: all).",
         r#""a,b,c".split(",", 2) == ["a", "b,c"]"#,
     ),
-    Function::method(
+    Row::method(
         "join",
         &[
             "(list<string>) -> string",
@@ -89,7 +95,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "The texts in one, with a separator between them.",
         r#"["a", "b"].join(", ") == "a, b""#,
     ),
-    Function::method(
+    Row::method(
         "replace",
         &[
             "(string, string, string) -> string",
@@ -99,7 +105,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "The text with each occurrence of the first argument replaced by the second, at most as often as the number says.",
         r#""he hears".replace("he", "we") == "we wears""#,
     ),
-    Function::global(
+    Row::global(
         "strings.quote",
         CHANGE,
         |args| change(args, quote),

@@ -4,15 +4,15 @@ use similar::TextDiff;
 
 use crate::value::Value;
 
-use super::Function;
+use super::Row;
 use super::args::{self, Computed};
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
 
-pub(super) const FUNCTIONS: &[Function] = &[Function {
+pub(super) const FUNCTIONS: &[Row] = &[Row {
     module: "std/text",
-    ..Function::global(
+    ..Row::global(
         "unified_diff",
         &[
             "(string, string) -> string",

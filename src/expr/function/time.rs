@@ -10,12 +10,12 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 
 use crate::value::Value;
 
-use super::Function;
+use super::Row;
 use super::args::{self, Computed};
 use super::convert::quoted;
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function::method(
+pub(super) const FUNCTIONS: &[Row] = &[
+    Row::method(
         "getFullYear",
         DATE,
         |args| date(args, |t| t.year().into()),
@@ -23,7 +23,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"timestamp("2024-02-03T04:05:06Z").getFullYear() == 2024"#,
     )
     .quick(),
-    Function::method(
+    Row::method(
         "getMonth",
         DATE,
         |args| date(args, |t| i64::from(t.month()) - 1),
@@ -31,7 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"timestamp("2024-02-03T04:05:06Z").getMonth() == 1"#,
     )
     .quick(),
-    Function::method(
+    Row::method(
         "getDate",
         DATE,
         |args| date(args, |t| t.day().into()),
@@ -39,7 +39,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"timestamp("2024-02-03T04:05:06Z").getDate() == 3"#,
     )
     .quick(),
-    Function::method(
+    Row::method(
         "getDayOfMonth",
         DATE,
         |args| date(args, |t| i64::from(t.day()) - 1),
@@ -47,7 +47,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"timestamp("2024-02-03T04:05:06Z").getDayOfMonth() == 2"#,
     )
     .quick(),
-    Function::method(
+    Row::method(
         "getDayOfWeek",
         DATE,
         |args| date(args, |t| t.weekday().to_sunday_zero_offset().into()),
@@ -55,7 +55,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"timestamp("2024-02-03T04:05:06Z").getDayOfWeek() == 6"#,
     )
     .quick(),
-    Function::method(
+    Row::method(
         "getDayOfYear",
         DATE,
         |args| date(args, |t| i64::from(t.day_of_year()) - 1),
@@ -63,7 +63,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"timestamp("2024-02-03T04:05:06Z").getDayOfYear() == 33"#,
     )
     .quick(),
-    Function::method(
+    Row::method(
         "getHours",
         TIME,
         |args| time(args, |t| t.hour().into(), 3_600_000),
@@ -71,7 +71,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"timestamp("2024-07-01T12:00:00Z").getHours("Europe/Berlin") == 14"#,
     )
     .quick(),
-    Function::method(
+    Row::method(
         "getMinutes",
         TIME,
         |args| time(args, |t| t.minute().into(), 60_000),
@@ -79,7 +79,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"duration("90m").getMinutes() == 90"#,
     )
     .quick(),
-    Function::method(
+    Row::method(
         "getSeconds",
         TIME,
         |args| time(args, |t| t.second().into(), 1_000),
@@ -87,7 +87,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"timestamp("2024-02-03T04:05:06Z").getSeconds() == 6"#,
     )
     .quick(),
-    Function::method(
+    Row::method(
         "getMilliseconds",
         TIME,
         milliseconds,

@@ -6,14 +6,14 @@ use crate::base::foreign;
 use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, Home, codes};
 
-use super::super::function::{self, FUNCTIONS, Function};
+use super::super::function::{self, FunctionSpec, Rule};
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::compare::ordered;
+use super::macros;
 use super::numbered::numbered;
 use super::overload::Call;
 use super::path::dotted;
-use super::{effect, macros};
 
 impl Checker<'_> {
     pub(super) fn call(
@@ -64,17 +64,13 @@ impl Checker<'_> {
         };
         let root = space.split('.').next().unwrap_or_default();
         let is_value = self.named(root).is_some() || root == "state";
-        let within = |function: &&Function| {
-            let rest = function.name.strip_prefix(&*space);
-            rest.is_some_and(|rest| rest.starts_with('.'))
-        };
         let binds = space == "cel" && name.node == "bind";
-        !is_value && !binds && (space == "cel" || FUNCTIONS.iter().any(within))
+        !is_value && !binds && function::is_name_space(&space)
     }
 
     fn function(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
-        if let Some(special) = effect::find(name) {
-            return special(self, expr, name, args);
+        if let Some(special) = function::special(name) {
+            return self.special(special, expr, name, args);
         }
         let Some(found) = function::find(name, false) else {
             if !self.was_to_bind(args, 2) {
@@ -82,7 +78,7 @@ impl Checker<'_> {
             }
             return self.unknown_function(name, None, args);
         };
-        self.constant_pattern(name, args.get(1));
+        self.constant_pattern(found, args.get(1));
         if name.node == "string" {
             self.content_as_text(expr, args);
         }
@@ -118,12 +114,10 @@ impl Checker<'_> {
                 receiver => self.unknown_function(name, Some(&receiver), args),
             };
         };
-        if name.node == "with"
-            && let [changes] = args
-        {
+        if let (Rule::Update, [changes]) = (found.rule, args) {
             return self.with(target, changes);
         }
-        self.constant_pattern(name, args.first());
+        self.constant_pattern(found, args.first());
         let before = self.diags.len();
         let result = self.apply(
             found,
@@ -134,21 +128,19 @@ impl Checker<'_> {
                 args,
             },
         );
-        self.order_of_elements(target, name, &result);
-        if self.diags.len() == before {
-            match name.node.as_str() {
-                "format" => self.format(target, name, args),
-                "substring" | "slice" => self.bounds_of_part(expr, name, args),
-                _ => {}
+        let sound = self.diags.len() == before;
+        match found.rule {
+            Rule::Ordered => self.order_of_elements(target, name, &result),
+            Rule::Format if sound => self.format(target, name, args),
+            Rule::Part if sound => self.bounds_of_part(expr, name, args),
+            Rule::Numbered if matches!(result, Type::List(_)) => {
+                if let Type::List(of) = self.unheard(target) {
+                    return Type::list(numbered((*of).clone()));
+                }
             }
+            _ => {}
         }
-        match (name.node.as_str(), &result) {
-            ("enumerate", Type::List(_)) => match self.unheard(target) {
-                Type::List(of) => Type::list(numbered((*of).clone())),
-                _ => result,
-            },
-            _ => result,
-        }
+        result
     }
 
     /// Whether a name in first place, that nothing has, was meant for a macro to bind: of a call with so many arguments.
@@ -178,12 +170,11 @@ impl Checker<'_> {
         );
     }
 
-    /// `sort`, `min` and `max` need elements with an order, which signatures can't say.
+    /// Elements need an order, which signatures can't say: of a list, or of the one that is picked from it.
     fn order_of_elements(&mut self, target: &Expr, name: &Name, result: &Type) {
-        let element = match (name.node.as_str(), result) {
-            ("sort", Type::List(of)) => of,
-            ("min" | "max", of) => of,
-            _ => return,
+        let element = match result {
+            Type::List(of) => of,
+            of => of,
         };
         if !ordered(element) {
             let message = format!(
@@ -205,7 +196,7 @@ impl Checker<'_> {
         }
     }
 
-    fn apply(&mut self, function: &'static Function, call: Call) -> Type {
+    fn apply(&mut self, function: &'static FunctionSpec, call: Call) -> Type {
         let imported =
             function.module.is_empty() || self.scope.functions.iter().any(|f| f == function.name);
         if !imported {
@@ -255,15 +246,9 @@ impl Checker<'_> {
                 Some(format!("it is written `{}`", macros::usage(name)))
             }
             (receiver, None) => {
-                let functions = FUNCTIONS
-                    .iter()
-                    .filter(|f| f.method == receiver.is_some())
-                    .map(|f| f.name);
-                let known = functions.chain(match receiver {
-                    Some(_) => macros::names().collect::<Vec<_>>(),
-                    None => effect::names().chain(["cel.bind"]).collect(),
-                });
-                did_you_mean(name, known)
+                let all = function::functions().iter().chain(function::forms());
+                let fits = all.filter(|spec| spec.is_method() == receiver.is_some());
+                did_you_mean(name, fits.map(|spec| spec.name))
             }
         };
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
@@ -274,12 +259,8 @@ impl Checker<'_> {
     }
 
     /// A pattern that is written out must be a regular expression.
-    fn constant_pattern(&mut self, name: &Name, pattern: Option<&Expr>) {
-        let takes_pattern = matches!(
-            name.node.as_str(),
-            "matches" | "regex_find" | "regex_find_all"
-        );
-        let Some(pattern) = pattern.filter(|_| takes_pattern) else {
+    fn constant_pattern(&mut self, function: &FunctionSpec, pattern: Option<&Expr>) {
+        let (Rule::Pattern(_), Some(pattern)) = (function.rule, pattern) else {
             return;
         };
         let ExprKind::Literal(Literal::String(text)) = &pattern.kind else {

@@ -66,7 +66,7 @@ fn time(function: &str, args: &[Expr]) -> Option<Json> {
     let ExprKind::Literal(Literal::String(text)) = &text.kind else {
         return None;
     };
-    let convert = function::find(function, false)?.call;
+    let convert = function::find(function, false)?.compute()?;
     let value = convert(&[Value::text(&**text)]).ok()?;
     Some(value.to_json())
 }

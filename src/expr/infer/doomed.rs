@@ -12,8 +12,8 @@ use super::super::eval::{self, Effect, Env, ErrorKind};
 use super::super::function;
 use super::super::scope::{Scope, Slot};
 use super::super::ty::TypeTable;
+use super::macros;
 use super::path::{dotted, path};
-use super::{effect, macros};
 
 /// Reports the parts of an expression, right otherwise, that can't have a value.
 pub fn doomed(expr: &Expr, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
@@ -44,7 +44,7 @@ impl Walk<'_> {
                 target: None,
                 function,
                 args,
-            } => match effect::find(function) {
+            } => match function::special(function) {
                 Some(_) => return false,
                 None => args.iter().collect(),
             },

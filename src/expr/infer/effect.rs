@@ -4,45 +4,33 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
 
+use super::super::function::{BuiltinKind, FunctionSpec};
 use super::super::ty::Type;
 use super::checker::Checker;
+use super::signature::Bindings;
 
-pub(super) type Special = fn(&mut Checker, &Expr, &Name, &[Expr]) -> Type;
-
-static SPECIAL: &[(&str, Special)] = &[
-    ("has", has),
-    ("invalidated_by", invalidated_by),
-    ("now", now),
-    ("random", random),
-    ("stale", stale),
-    ("uuid", uuid),
-];
-
-/// How to type the function of that name, where it is one of these.
-pub(super) fn find(name: &str) -> Option<Special> {
-    SPECIAL.iter().find(|(n, _)| *n == name).map(|(_, f)| *f)
-}
-
-/// Their names.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    SPECIAL.iter().map(|(name, _)| *name)
-}
-
-/// Whether a call gives another answer each time, and so is journaled.
-pub(in crate::expr) fn is_effect(name: &str) -> bool {
-    matches!(name, "now" | "uuid" | "random")
-}
-
-fn now(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
-    effect(checker, expr, name, args, Type::Timestamp)
-}
-
-fn uuid(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
-    effect(checker, expr, name, args, Type::String)
-}
-
-fn random(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
-    effect(checker, expr, name, args, Type::Float)
+impl Checker<'_> {
+    /// The type of `has(..)`, an effect or a question about a field.
+    pub(super) fn special(
+        &mut self,
+        spec: &FunctionSpec,
+        expr: &Expr,
+        name: &Name,
+        args: &[Expr],
+    ) -> Type {
+        let result = spec.signatures.first().map(|signature| &signature.result);
+        let result = result.map_or(Type::Error, |ty| {
+            ty.result(&Bindings::default(), self.types)
+        });
+        match spec.kind {
+            BuiltinKind::Effect(_) => effect(self, expr, name, args, result),
+            BuiltinKind::Field => {
+                field_of_state(self, expr, name, args);
+                result
+            }
+            _ => has(self, expr, args),
+        }
+    }
 }
 
 fn effect(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr], ty: Type) -> Type {
@@ -69,7 +57,7 @@ fn effect(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr], ty: Ty
     ty
 }
 
-fn has(checker: &mut Checker, expr: &Expr, _: &Name, args: &[Expr]) -> Type {
+fn has(checker: &mut Checker, expr: &Expr, args: &[Expr]) -> Type {
     match args {
         [field]
             if matches!(
@@ -122,16 +110,6 @@ fn asked(checker: &mut Checker, expr: &Expr, field: &Expr) {
                 .help("take it out, or ask for what may be null"),
         );
     }
-}
-
-fn stale(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
-    field_of_state(checker, expr, name, args);
-    Type::Bool
-}
-
-fn invalidated_by(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
-    field_of_state(checker, expr, name, args);
-    Type::list(Type::String)
 }
 
 fn field_of_state(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) {

@@ -8,7 +8,6 @@ use crate::diag::{Diagnostic, Home, codes};
 use super::super::function;
 use super::super::ty::{EnumType, TYPE_NAMES, Type};
 use super::checker::Checker;
-use super::effect;
 use super::relation::{Texts, texts};
 
 impl Checker<'_> {
@@ -190,7 +189,7 @@ impl Checker<'_> {
 
 /// The call of a function without arguments whose name stands alone.
 fn uncalled(name: &str) -> Option<String> {
-    let alone = effect::is_effect(name)
-        || function::find(name, false).is_some_and(|found| found.arities().any(|count| count == 0));
+    let alone =
+        function::meant(name, false).is_some_and(|found| found.arities().any(|count| count == 0));
     alone.then(|| format!("{name}()"))
 }

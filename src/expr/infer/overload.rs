@@ -5,12 +5,13 @@ use crate::ast::expr::Expr;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
 
-use super::super::function::Function;
+use super::super::function::FunctionSpec;
+use super::super::function::signature::{Pattern, Signature};
 use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
 use super::join::widen;
-use super::signature::{Bindings, Fit, Pattern, Signature, parse_signature};
-use super::usage::{first_param, named, params, takes};
+use super::signature::{Bindings, Fit};
+use super::usage::{named, takes};
 
 /// A call as written.
 pub(super) struct Call<'e> {
@@ -34,12 +35,8 @@ struct Misfit {
 }
 
 impl Checker<'_> {
-    pub(super) fn overload(&mut self, function: &'static Function, call: Call) -> Type {
-        let signatures: Vec<Signature> = function
-            .signatures
-            .iter()
-            .filter_map(|text| parse_signature(text).ok())
-            .collect();
+    pub(super) fn overload(&mut self, function: &'static FunctionSpec, call: Call) -> Type {
+        let signatures = &function.signatures;
         let args = call.all();
         let right: Vec<&Signature> = signatures.iter().filter(|s| s.takes(args.len())).collect();
         let found = self.arguments(&args, &right);
@@ -67,7 +64,7 @@ impl Checker<'_> {
         }
         match nearest {
             Some((signature, misfit)) => self.misfit(function, &call, signature, &found, &misfit),
-            None => self.wrong_count(function, &call, &signatures, &found),
+            None => self.wrong_count(function, &call, &found),
         }
     }
 
@@ -105,7 +102,7 @@ impl Checker<'_> {
 
     fn misfit(
         &mut self,
-        function: &Function,
+        function: &FunctionSpec,
         call: &Call,
         signature: &Signature,
         found: &[Type],
@@ -135,11 +132,8 @@ impl Checker<'_> {
         }
         let shown = self.show(&widen(ty.clone()));
         if on_receiver {
-            let takes: Vec<String> = function
-                .signatures
-                .iter()
-                .filter_map(|text| first_param(text))
-                .collect();
+            let receivers = function.signatures.iter().filter_map(|s| s.params.first());
+            let takes: Vec<String> = receivers.map(Pattern::to_string).collect();
             let message = format!("{shown} has no method `{}`", function.name);
             let mut names: Vec<&str> = takes.iter().map(String::as_str).collect();
             names.dedup();
@@ -182,7 +176,7 @@ impl Checker<'_> {
     /// What the signatures of the right length expect at a position.
     pub(super) fn expected_at(
         &self,
-        function: &Function,
+        function: &FunctionSpec,
         nearest: &Signature,
         index: usize,
         found: &[Type],
@@ -202,12 +196,9 @@ impl Checker<'_> {
             return self.show(&known);
         }
         let mut expected: Vec<String> = Vec::new();
-        for text in function.signatures {
-            let fits = parse_signature(text).is_ok_and(|s| s.takes(count));
-            let param = params(text).into_iter().nth(index);
-            if let Some(param) = param.filter(|p| fits && !expected.contains(p)) {
-                expected.push(param);
-            }
+        for signature in function.signatures.iter().filter(|s| s.takes(count)) {
+            let param = signature.param(index).map(Pattern::to_string);
+            expected.extend(param.filter(|param| !expected.contains(param)));
         }
         let shown: Vec<String> = expected.iter().map(|p| format!("`{p}`")).collect();
         match shown.is_empty() {
@@ -216,25 +207,17 @@ impl Checker<'_> {
         }
     }
 
-    fn wrong_count(
-        &mut self,
-        function: &Function,
-        call: &Call,
-        signatures: &[Signature],
-        found: &[Type],
-    ) -> Type {
+    fn wrong_count(&mut self, function: &FunctionSpec, call: &Call, found: &[Type]) -> Type {
         if found.iter().any(|ty| matches!(ty, Type::Error)) {
             return Type::Error;
         }
         let receiver = usize::from(call.receiver.is_some());
-        let mut counts: Vec<usize> = signatures
-            .iter()
-            .map(|s| s.params.len().saturating_sub(receiver))
-            .collect();
+        let counts = function.arities();
+        let mut counts: Vec<usize> = counts.map(|n| n.saturating_sub(receiver)).collect();
         counts.sort_unstable();
         counts.dedup();
         let words: Vec<String> = counts.iter().map(usize::to_string).collect();
-        let variadic = signatures.iter().any(|s| s.variadic);
+        let variadic = function.signatures.iter().any(|s| s.variadic);
         let plural = if counts == [1] { "" } else { "s" };
         let words = match (variadic, words.first()) {
             (true, Some(_)) => "1 or more".to_owned(),
@@ -265,13 +248,12 @@ impl Misfit {
 /// # Errors
 /// The position, as said.
 pub fn called(
-    function: &Function,
+    function: &FunctionSpec,
     found: &[Type],
     types: &TypeTable,
 ) -> Result<Type, Option<usize>> {
     let mut wrong = None;
     let signatures = function.signatures.iter();
-    let signatures = signatures.filter_map(|text| parse_signature(text).ok());
     for signature in signatures.filter(|signature| signature.takes(found.len())) {
         let mut bound = Bindings::default();
         let misfit = found.iter().enumerate().position(|(at, ty)| {

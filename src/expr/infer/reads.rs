@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::ast::expr::{Expr, ExprKind};
 
+use super::super::function::{self, BuiltinKind};
 use super::super::scope::{Scope, Slot};
-use super::{effect, macros};
+use super::macros;
 
 /// What an expression reads of its scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -102,7 +103,7 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, target: Option<&Expr>, function: &str, args: &[Expr]) {
-        if target.is_none() && effect::is_effect(function) {
+        if target.is_none() && is_effect(function) {
             self.found.effects = true;
         }
         if let Some(target) = target {
@@ -121,4 +122,10 @@ impl Walk<'_> {
         inner.iter().for_each(|arg| self.expr(arg));
         self.bound.truncate(depth);
     }
+}
+
+/// Whether a call gives another answer each time, and so is journaled.
+fn is_effect(name: &str) -> bool {
+    let spec = function::special(name);
+    spec.is_some_and(|spec| matches!(spec.kind, BuiltinKind::Effect(_)))
 }

@@ -3,13 +3,14 @@
 
 use crate::diag::{Diagnostic, codes};
 
-use super::super::function::Function;
+use super::super::function::FunctionSpec;
+use super::super::function::signature::{Pattern, Signature};
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::widen;
 use super::overload::Call;
 use super::path::path;
-use super::signature::{Bindings, Fit, Pattern, Signature};
+use super::signature::{Bindings, Fit};
 use super::usage::{named, takes};
 
 impl Checker<'_> {
@@ -42,7 +43,7 @@ impl Checker<'_> {
 
     pub(super) fn no_conversion(
         &mut self,
-        function: &Function,
+        function: &FunctionSpec,
         call: &Call,
         index: usize,
         found: &[Type],

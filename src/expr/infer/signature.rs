@@ -1,46 +1,9 @@
-//! Signatures of functions: `(list<T>, int) -> T?`.
-//!
-//! Capital letters are type variables, `K` stands for any type, `X...` at the end for any number of them.
+//! How arguments go with the parameters of a signature, and what comes of a call.
 
-pub use super::notation::parse_signature;
-
+use super::super::function::signature::Pattern;
 use super::super::ty::{Type, TypeTable};
 use super::join::{join, widen};
 use super::relation::assignable;
-
-/// A parsed signature.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Signature {
-    /// Types of the parameters; of a method, the receiver's first.
-    pub params: Vec<Pattern>,
-    /// Whether the last parameter may be given any number of times.
-    pub variadic: bool,
-    /// Type of the result.
-    pub result: Pattern,
-}
-
-/// A type with variables in it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Pattern {
-    /// `T`: the same type wherever it stands in a signature
-    Var(char),
-    /// `K`: any type
-    Any,
-    /// `int`, ...
-    Exact(Type),
-    /// `list<P>`
-    List(Box<Pattern>),
-    /// `map<P>`
-    Map(Box<Pattern>),
-    /// `P?`
-    Nullable(Box<Pattern>),
-    /// `optional<P>`
-    Optional(Box<Pattern>),
-    /// `P | Q`
-    Union(Vec<Pattern>),
-    /// A built-in record by name: `message`
-    Record(String),
-}
 
 /// How an argument goes with a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,23 +26,6 @@ impl Bindings {
     fn put(&mut self, var: char, ty: Type) {
         self.0.retain(|(v, _)| *v != var);
         self.0.push((var, ty));
-    }
-}
-
-impl Signature {
-    /// Whether a call may have that many arguments.
-    pub(super) fn takes(&self, args: usize) -> bool {
-        match self.variadic {
-            true => args + 1 >= self.params.len(),
-            false => args == self.params.len(),
-        }
-    }
-
-    /// The parameter of the argument at `index`.
-    pub(super) fn param(&self, index: usize) -> Option<&Pattern> {
-        self.params
-            .get(index)
-            .or_else(|| self.params.last().filter(|_| self.variadic))
     }
 }
 
@@ -153,7 +99,7 @@ impl Pattern {
             Pattern::List(of) | Pattern::Map(of) | Pattern::Nullable(of) => {
                 of.bind_unknown(bound, types)
             }
-            Pattern::Optional(_) => Fit::No,
+            Pattern::Optional(_) | Pattern::Lambda(..) | Pattern::Field => Fit::No,
             Pattern::Union(options) => {
                 for option in options {
                     option.bind_unknown(bound, types);
@@ -177,6 +123,7 @@ impl Pattern {
             Pattern::Union(options) => options.iter().fold(Type::Never, |all, option| {
                 join(&all, &option.result(bound, types), types)
             }),
+            Pattern::Lambda(..) | Pattern::Field => Type::Error,
             Pattern::Record(name) => types
                 .records
                 .entries()

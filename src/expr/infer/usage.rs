@@ -1,9 +1,10 @@
-//! How functions are called, in words, from the texts of their signatures.
+//! How functions are called, in words.
 
 use crate::ast::expr::Expr;
 use crate::base::name::either;
 
-use super::super::function::Function;
+use super::super::function::FunctionSpec;
+use super::super::function::signature::Signature;
 use super::path::path;
 
 /// A type, with the name of what is of it.
@@ -15,53 +16,13 @@ pub(super) fn named(expr: &Expr, shown: &str) -> String {
 }
 
 /// How the function is called, with its types.
-pub(in crate::expr) fn takes(function: &Function) -> String {
-    let forms: Vec<String> = function
-        .signatures
-        .iter()
-        .map(|text| match function.method {
-            false => format!("{}{text}", function.name),
-            true => {
-                let (first, rest) = split_receiver(text);
-                format!("{first}.{}({rest}", function.name)
-            }
-        })
-        .collect();
-    let shown: Vec<&str> = forms.iter().map(String::as_str).collect();
-    format!("it is {}", either(shown))
-}
-
-/// The first parameter, and what follows it, of the text of a signature.
-fn split_receiver(text: &str) -> (String, String) {
-    let all = params(text);
-    let first = all.first().cloned().unwrap_or_default();
-    let result = text.rsplit("->").next().unwrap_or("").trim();
-    let rest = all.get(1..).unwrap_or_default().join(", ");
-    (first, format!("{rest}) -> {result}"))
-}
-
-pub(super) fn first_param(text: &str) -> Option<String> {
-    params(text).into_iter().next()
-}
-
-/// The parameters as they are written in a signature.
-pub(super) fn params(text: &str) -> Vec<String> {
-    let (mut depth, mut current, mut all) = (0_u32, String::new(), Vec::new());
-    for c in text.trim().trim_start_matches('(').chars() {
-        match c {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            ')' => break,
-            ',' if depth == 0 => {
-                all.push(std::mem::take(&mut current).trim().to_owned());
-                continue;
-            }
-            _ => {}
+pub(in crate::expr) fn takes(function: &FunctionSpec) -> String {
+    let form = |signature: &Signature| match signature.params.first() {
+        Some(first) if function.is_method() => {
+            format!("{first}.{}{}", function.name, signature.from(1))
         }
-        current.push(c);
-    }
-    if !current.trim().is_empty() {
-        all.push(current.trim().to_owned());
-    }
-    all
+        _ => format!("{}{signature}", function.name),
+    };
+    let forms: Vec<String> = function.signatures.iter().map(form).collect();
+    format!("it is {}", either(forms.iter().map(String::as_str)))
 }

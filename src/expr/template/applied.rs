@@ -6,7 +6,6 @@ use crate::base::foreign;
 use crate::base::name::{closest, did_you_mean};
 use crate::diag::{Diagnostic, codes};
 
-use super::super::eval::MACROS;
 use super::super::function;
 use super::super::infer::{has_field, join};
 use super::super::ty::Type;
@@ -224,5 +223,5 @@ impl Check<'_> {
 }
 
 fn names_macro(name: &str) -> bool {
-    MACROS.contains(&name)
+    function::macros(name).next().is_some()
 }

@@ -12,7 +12,7 @@ use minijinja::{Error, ErrorKind};
 use crate::diag::{Diagnostic, codes};
 use crate::value::{Key, Map, Value};
 
-use super::super::function::{self, Function};
+use super::super::function::{self, FunctionSpec};
 use super::super::infer::{called, takes};
 use super::super::ty::Type;
 use super::check::Check;
@@ -20,7 +20,7 @@ use super::object::{Entries, Items, shown};
 
 impl Check<'_> {
     /// The method of that name in the language's table, where values of the type can have one.
-    pub(super) fn of_language(&self, of: &Type, name: &str) -> Option<&'static Function> {
+    pub(super) fn of_language(&self, of: &Type, name: &str) -> Option<&'static FunctionSpec> {
         let time = matches!(of, Type::Timestamp | Type::Duration);
         let found = function::find(name, true).filter(|_| !time)?;
         let fits = |count: usize| {
@@ -34,7 +34,7 @@ impl Check<'_> {
     /// What a call of it gives.
     pub(super) fn language_method(
         &mut self,
-        found: &Function,
+        found: &FunctionSpec,
         (receiver, of): (&ast::Expr, Type),
         call: &ast::Call,
         range: Range,
@@ -85,7 +85,8 @@ impl Check<'_> {
 
 /// Calls one when a template is rendered.
 pub(super) fn call(of: &Shown, name: &str, args: &[Shown]) -> Result<Shown, Error> {
-    let Some(found) = function::find(name, true) else {
+    let method = function::find(name, true);
+    let Some((found, compute)) = method.and_then(|found| Some((found, found.compute()?))) else {
         return Err(Error::from(ErrorKind::UnknownMethod));
     };
     if !found.arities().any(|count| count == args.len() + 1) {
@@ -93,7 +94,7 @@ pub(super) fn call(of: &Shown, name: &str, args: &[Shown]) -> Result<Shown, Erro
         return Err(Error::new(ErrorKind::InvalidOperation, message));
     }
     let all: Vec<Value> = std::iter::once(of).chain(args).map(value).collect();
-    (found.call)(&all)
+    compute(&all)
         .map(|value| shown(&value))
         .map_err(|message| Error::new(ErrorKind::InvalidOperation, format!("`{name}`: {message}")))
 }

@@ -1,6 +1,7 @@
 //! What functions and macros hand on of what they are given: elements, keys, some of both, or nothing that carries a text.
 
 use crate::ast::expr::{Expr, ExprKind};
+use crate::expr::function::{self, Carries, meant};
 
 use super::bound::kept;
 use super::env::Env;
@@ -8,65 +9,17 @@ use super::leaf::{Leaf, Path};
 use super::made::{EACH, ELEMENT, KEY, Made};
 use super::value::made;
 
-/// Functions whose result says nothing of what they are given but its size, its place or whether something holds.
-const NOTHING: [&str; 20] = [
-    "size",
-    "has",
-    "all",
-    "exists",
-    "exists_one",
-    "existsOne",
-    "contains",
-    "startsWith",
-    "endsWith",
-    "matches",
-    "bool",
-    "hasValue",
-    "indexOf",
-    "lastIndexOf",
-    "now",
-    "uuid",
-    "random",
-    "stale",
-    "type",
-    "invalidated_by",
-];
-
-/// Functions whose result is a number or a time that is made of what they are given: no free text, but not nothing either.
-const NUMBERS: [&str; 8] = [
-    "int",
-    "uint",
-    "float",
-    "double",
-    "timestamp",
-    "duration",
-    "sum",
-    "range",
-];
-
-/// Functions that give back what they are given.
-const SAME: [&str; 5] = ["value", "required", "dyn", "of", "ofNonZeroValue"];
-
-/// Functions that give back some elements of what they are given in some order.
-const SOME: [&str; 7] = [
-    "reverse", "sort", "sort_by", "unique", "distinct", "slice", "without",
-];
-
-/// Functions that keep all of a text, as far as a condition on it goes.
-const KEPT: [&str; 4] = ["lower", "upper", "trim", "url_host"];
-
 /// What a call gives back is made from.
 pub fn call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> Made {
-    if NOTHING.contains(&function) {
+    let space = target.filter(|target| is_name_space(target, env));
+    let carries = carries(space, target.is_some(), function);
+    if carries == Carries::Nothing {
         return Made::nothing();
     }
-    let of = match target {
-        // `math.abs`, `optional.of`, `cel.bind`: no value.
-        Some(target) if is_namespace(target, env) => None,
-        Some(target) => Some(made(target, env)),
-        None => None,
-    };
-    if NUMBERS.contains(&function) {
+    // `math.abs`, `optional.of`, `cel.bind`: what is left of the dot is no value.
+    let of = target.filter(|_| space.is_none());
+    let of = of.map(|target| made(target, env));
+    if carries == Carries::Number {
         let all = of.into_iter().chain(args.iter().map(|arg| made(arg, env)));
         return Made::any(all).plain();
     }
@@ -77,36 +30,44 @@ pub fn call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> 
     };
     by_macro.unwrap_or_else(|| {
         let args: Vec<Made> = args.iter().map(|arg| made(arg, env)).collect();
-        plainly(of, function, args)
+        plainly(of, (function, carries), args)
     })
 }
 
-fn is_namespace(target: &Expr, env: &Env) -> bool {
-    let names = ["math", "optional", "cel", "base64", "strings", "lists"];
+/// What the table says of a function. A filter of a template that the language has no method for is one with its function.
+fn carries(space: Option<&Expr>, method: bool, function: &str) -> Carries {
+    let spec = match space.map(|space| &space.kind) {
+        Some(ExprKind::Ident(space)) => meant(&format!("{space}.{function}"), false),
+        _ => meant(function, method).or_else(|| meant(function, false)),
+    };
+    spec.map_or(Carries::Mixed, |spec| spec.carries)
+}
+
+fn is_name_space(target: &Expr, env: &Env) -> bool {
     match &target.kind {
-        ExprKind::Ident(name) => names.contains(&name.as_str()) && env.get(name).is_none(),
+        ExprKind::Ident(name) => function::is_name_space(name) && env.get(name).is_none(),
         _ => false,
     }
 }
 
 /// A function that binds no name.
-fn plainly(of: Option<Made>, function: &str, args: Vec<Made>) -> Made {
+fn plainly(of: Option<Made>, (function, carries): (&str, Carries), args: Vec<Made>) -> Made {
     let first = of.clone().or_else(|| args.first().cloned());
     let Some(value) = first else {
         return Made::nothing();
     };
     let all = || Made::any(of.iter().chain(&args).cloned());
-    match function {
-        name if SAME.contains(&name) => value,
-        name if SOME.contains(&name) => value.loose(),
-        name if KEPT.contains(&name) => value.whole(),
-        "first" | "last" | "min" | "max" => value.part(ELEMENT, None).loose(),
-        "keys" => Made::list(value.part(KEY, None).loose()),
-        "values" => Made::list(value.part(ELEMENT, None).loose()),
-        "flatten" if args.is_empty() => {
+    match carries {
+        Carries::Same => value,
+        Carries::Elements => value.loose(),
+        Carries::Text => value.whole(),
+        Carries::Element => value.part(ELEMENT, None).loose(),
+        Carries::Keys => Made::list(value.part(KEY, None).loose()),
+        Carries::Values => Made::list(value.part(ELEMENT, None).loose()),
+        Carries::Inner if args.is_empty() => {
             Made::list(value.part(ELEMENT, None).part(ELEMENT, None).loose())
         }
-        "enumerate" => {
+        Carries::Own if function == "enumerate" => {
             let element = value.part(ELEMENT, None).loose();
             let named = vec![
                 ("index".to_owned(), Made::nothing()),
@@ -114,8 +75,8 @@ fn plainly(of: Option<Made>, function: &str, args: Vec<Made>) -> Made {
             ];
             Made::list(Made::map(Made::nothing(), element, named))
         }
-        "or" | "orValue" | "merge" | "with" => all(),
-        "user" | "assistant" | "ai" | "system" | "tool" => {
+        Carries::Either => all(),
+        Carries::Message => {
             let plain = ["role", "id"].map(|name| (name.to_owned(), Made::nothing()));
             Made::parts(plain, all().mixed())
         }

@@ -21,25 +21,6 @@ use super::machine::Node;
 
 pub(super) use binding::compile as bind;
 
-/// All macros that are methods; `has` is the one that is none.
-pub const NAMES: &[&str] = &[
-    "all",
-    "exists",
-    "exists_one",
-    "existsOne",
-    "filter",
-    "find",
-    "fold",
-    "group_by",
-    "map",
-    "optFlatMap",
-    "optMap",
-    "sort_by",
-    "to_map",
-    "transformList",
-    "transformMap",
-];
-
 /// The node of a macro; `None` where name and number of arguments are those of none.
 pub(super) fn compile(
     compiler: &mut Compiler<'_>,

@@ -1,6 +1,6 @@
 //! Macros: calls that bind names in their arguments, such as `xs.map(x, x + 1)`.
 //!
-//! Each is a line of [`MACROS`] (what it binds where) and a function that types it.
+//! What each binds where is in the table of [functions](super::super::function); here is how it is typed.
 
 mod binding;
 mod comprehension;
@@ -12,7 +12,7 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
 
-use super::super::function::form::written;
+use super::super::function::{self, FunctionSpec, MacroShape};
 use super::super::ty::Type;
 use super::checker::Checker;
 
@@ -31,67 +31,35 @@ pub(super) struct Use<'e> {
 
 type Rule = fn(&mut Checker, &Use) -> Type;
 
-/// One form of a macro.
-struct Macro {
-    name: &'static str,
-    /// How many names it binds: its first arguments.
-    vars: usize,
-    /// How many of the arguments behind them don't see those names.
-    outside: usize,
-    /// How many arguments there are in all.
-    args: usize,
-    rule: Rule,
+/// How the macros of a name are typed.
+fn rule(name: &str) -> Option<Rule> {
+    Some(match name {
+        "all" | "exists" | "exists_one" | "existsOne" => comprehension::holds,
+        "map" => comprehension::map,
+        "filter" => comprehension::filter,
+        "find" => comprehension::find,
+        "sort_by" => comprehension::sort_by,
+        "transformList" => table::transform_list,
+        "transformMap" => table::transform_map,
+        "to_map" => table::to_map,
+        "group_by" => table::group_by,
+        "fold" => fold::fold,
+        "bind" => binding::bind,
+        "optMap" => optional::opt_map,
+        "optFlatMap" => optional::opt_flat_map,
+        _ => return None,
+    })
 }
-
-const fn form(name: &'static str, [vars, outside, args]: [usize; 3], rule: Rule) -> Macro {
-    Macro {
-        name,
-        vars,
-        outside,
-        args,
-        rule,
-    }
-}
-
-static MACROS: &[Macro] = &[
-    form("all", [1, 0, 2], comprehension::holds),
-    form("all", [2, 0, 3], comprehension::holds),
-    form("exists", [1, 0, 2], comprehension::holds),
-    form("exists", [2, 0, 3], comprehension::holds),
-    form("exists_one", [1, 0, 2], comprehension::holds),
-    form("existsOne", [1, 0, 2], comprehension::holds),
-    form("exists_one", [2, 0, 3], comprehension::holds),
-    form("existsOne", [2, 0, 3], comprehension::holds),
-    form("map", [1, 0, 2], comprehension::map),
-    form("map", [1, 0, 3], comprehension::map),
-    form("filter", [1, 0, 2], comprehension::filter),
-    form("find", [1, 0, 2], comprehension::find),
-    form("sort_by", [1, 0, 2], comprehension::sort_by),
-    form("transformList", [2, 0, 3], table::transform_list),
-    form("transformList", [2, 0, 4], table::transform_list),
-    form("transformMap", [2, 0, 3], table::transform_map),
-    form("transformMap", [2, 0, 4], table::transform_map),
-    form("to_map", [1, 0, 3], table::to_map),
-    form("group_by", [1, 0, 2], table::group_by),
-    form("fold", [2, 1, 4], fold::fold),
-    form("bind", [1, 1, 3], binding::bind),
-    form("optMap", [1, 0, 2], optional::opt_map),
-    form("optFlatMap", [1, 0, 2], optional::opt_flat_map),
-];
 
 /// Whether macros of that name exist.
 pub(super) fn is_macro(name: &str) -> bool {
-    MACROS.iter().any(|m| m.name == name)
-}
-
-/// The names of all macros that are methods.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    MACROS.iter().map(|m| m.name).filter(|name| *name != "bind")
+    function::macros(name).next().is_some()
 }
 
 /// How a macro is written.
 pub(super) fn usage(name: &str) -> String {
-    written(name).collect::<Vec<_>>().join("` or `")
+    let written = function::macros(name).map(FunctionSpec::written);
+    written.collect::<Vec<_>>().join("` or `")
 }
 
 /// What a call binds: the names, and how many of the arguments behind them don't see them. `None`
@@ -101,14 +69,14 @@ pub(crate) fn bound(name: &str, args: &[Expr]) -> Option<(Vec<String>, usize)> {
     Some((vars, found.outside))
 }
 
-fn form_of(name: &str, args: &[Expr]) -> Option<(&'static Macro, Vec<String>)> {
-    MACROS
-        .iter()
-        .filter(|m| m.name == name && m.args == args.len())
-        .find_map(|m| {
-            let names: Option<Vec<String>> = args.get(..m.vars)?.iter().map(variable).collect();
-            names.map(|names| (m, names))
-        })
+/// What a call of a macro binds, with the names; `None` of any other call.
+fn form_of(name: &str, args: &[Expr]) -> Option<(MacroShape, Vec<String>)> {
+    let shapes = function::macros(name).filter_map(FunctionSpec::shape);
+    let mut fitting = shapes.filter(|shape| shape.args == args.len());
+    fitting.find_map(|shape| {
+        let names: Option<_> = args.get(..shape.names)?.iter().map(variable).collect();
+        names.map(|names| (shape, names))
+    })
 }
 
 fn variable(arg: &Expr) -> Option<String> {
@@ -128,11 +96,9 @@ impl Checker<'_> {
         args: &[Expr],
         hint: Option<&Type>,
     ) -> Option<Type> {
-        if !is_macro(name) {
-            return None;
-        }
+        let rule = rule(name)?;
         let Some((found, vars)) = form_of(name, args) else {
-            if super::super::function::find(name, true).is_some() {
+            if function::find(name, true).is_some() {
                 return None;
             }
             if !binding::is_space(self, target) {
@@ -151,10 +117,10 @@ impl Checker<'_> {
             target,
             name,
             vars,
-            args: args.get(found.vars..).unwrap_or_default(),
+            args: args.get(found.names..).unwrap_or_default(),
             hint,
         };
-        Some((found.rule)(self, &used))
+        Some(rule(self, &used))
     }
 
     /// What a loop over the target of a macro goes over.

@@ -1,56 +1,16 @@
-//! Calls that are no functions of a table: macros, which bind names or look at their argument unevaluated, effects, and
-//! questions about fields. The checker types them in [`infer`](super::super::infer), the evaluator has a node for each; how they are written
-//! and what they mean is told here, once.
+//! Macros: calls that bind names in their arguments, or look at one unevaluated. [`infer`](super::super::infer) types them, and
+//! [`eval`](super::super::eval) has a construct for each.
 
-/// Which sort of call it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sort {
-    /// Evaluates an argument for each element, or not at all.
-    Macro,
-    /// Has another answer each time, which is journaled.
-    Effect,
-    /// Asks about a field of the state.
-    Field,
-}
-
-/// A form of such a call.
-#[derive(Debug)]
-pub struct Form {
-    /// Its name.
-    pub name: &'static str,
-    /// Which sort of call it is.
-    pub sort: Sort,
-    /// How it is written: `xs.map(x, value)`.
-    pub written: &'static str,
-    /// Its types. `T => U` is an expression of a name that stands for a `T`.
-    pub types: &'static [&'static str],
-    /// One or two sentences, for the reference.
-    pub doc: &'static str,
-    /// An expression that is true; of a [`Sort::Field`] where `state.draft` is based on `state.topic`, which was written after it.
-    pub example: &'static str,
-}
+use super::{BuiltinKind, Carries, Length, Row};
 
 const fn form(
     name: &'static str,
     written: &'static str,
-    types: &'static [&'static str],
+    signatures: &'static [&'static str],
     doc: &'static str,
     example: &'static str,
-) -> Form {
-    Form {
-        name,
-        sort: Sort::Macro,
-        written,
-        types,
-        doc,
-        example,
-    }
-}
-
-impl Form {
-    const fn sort(self, sort: Sort) -> Form {
-        Form { sort, ..self }
-    }
+) -> Row {
+    Row::new(name, BuiltinKind::Macro(written), signatures, doc, example).carries(Carries::Own)
 }
 
 const TEST: &[&str] = &[
@@ -62,22 +22,23 @@ const TEST_BOTH: &[&str] = &[
     "(map<T>, (string, T) => bool) -> bool",
 ];
 
-/// All of them, by sort and name.
-pub static FORMS: &[Form] = &[
+pub(super) const MACROS: &[Row] = &[
     form(
         "all",
         "xs.all(x, condition)",
         TEST,
         "Whether the condition holds for each element of a list, or each key of a map.",
         "[1, 2].all(x, x > 0)",
-    ),
+    )
+    .carries(Carries::Nothing),
     form(
         "all",
         "xs.all(i, x, condition)",
         TEST_BOTH,
         "The same with the position and the element of a list, or the key and the value of a map.",
         r#"{"a": 1}.all(k, v, size(k) == v)"#,
-    ),
+    )
+    .carries(Carries::Nothing),
     form(
         "bind",
         "cel.bind(x, value, expr)",
@@ -91,42 +52,48 @@ pub static FORMS: &[Form] = &[
         TEST,
         "Whether the condition holds for an element, or a key.",
         "[1, 2].exists(x, x > 1)",
-    ),
+    )
+    .carries(Carries::Nothing),
     form(
         "exists",
         "xs.exists(i, x, condition)",
         TEST_BOTH,
         "The same with position and element, or key and value.",
         "[3, 1].exists(i, x, i == x)",
-    ),
+    )
+    .carries(Carries::Nothing),
     form(
         "existsOne",
         "xs.existsOne(x, condition)",
         TEST,
         "CEL's other name of `exists_one`.",
         "[1, 2].existsOne(x, x > 1)",
-    ),
+    )
+    .carries(Carries::Nothing),
     form(
         "existsOne",
         "xs.existsOne(i, x, condition)",
         TEST_BOTH,
         "CEL's other name of `exists_one`.",
         "[3, 1].existsOne(i, x, i == x)",
-    ),
+    )
+    .carries(Carries::Nothing),
     form(
         "exists_one",
         "xs.exists_one(x, condition)",
         TEST,
         "Whether the condition holds for exactly one element, or key.",
         "[1, 2].exists_one(x, x > 1)",
-    ),
+    )
+    .carries(Carries::Nothing),
     form(
         "exists_one",
         "xs.exists_one(i, x, condition)",
         TEST_BOTH,
         "The same with position and element, or key and value.",
         "[3, 1].exists_one(i, x, i == x)",
-    ),
+    )
+    .carries(Carries::Nothing),
     form(
         "filter",
         "xs.filter(x, condition)",
@@ -136,7 +103,8 @@ pub static FORMS: &[Form] = &[
         ],
         "The elements, or the keys, for which the condition holds.",
         "[1, 2, 3].filter(x, x > 1) == [2, 3]",
-    ),
+    )
+    .length(Length::NoLonger),
     form(
         "find",
         "xs.find(x, condition)",
@@ -164,7 +132,8 @@ pub static FORMS: &[Form] = &[
         &["(field) -> bool"],
         "Whether there is such a field, and it is not null.",
         r#"has({"a": 1}.a) && !has({"a": 1}.b)"#,
-    ),
+    )
+    .carries(Carries::Nothing),
     form(
         "map",
         "xs.map(x, value)",
@@ -174,14 +143,16 @@ pub static FORMS: &[Form] = &[
         ],
         "A value for each element, or each key.",
         "[1, 2].map(x, x * x) == [1, 4]",
-    ),
+    )
+    .length(Length::NoLonger),
     form(
         "map",
         "xs.map(x, condition, value)",
         &["(list<T>, T => bool, T => U) -> list<U>"],
         "A value for each element for which the condition holds.",
         "[1, 2, 3].map(x, x > 1, x * x) == [4, 9]",
-    ),
+    )
+    .length(Length::NoLonger),
     form(
         "optFlatMap",
         "o.optFlatMap(x, optional)",
@@ -202,7 +173,8 @@ pub static FORMS: &[Form] = &[
         &["(list<T>, T => K) -> list<T>"],
         "The elements from the least key to the greatest; of those with equal keys the first stays first.",
         r#"["bb", "a", "c"].sort_by(x, size(x)) == ["a", "c", "bb"]"#,
-    ),
+    )
+    .length(Length::NoLonger),
     form(
         "to_map",
         "xs.to_map(x, key, value)",
@@ -219,7 +191,8 @@ pub static FORMS: &[Form] = &[
         ],
         "A value for each position and element, or each key and value.",
         "[5, 6].transformList(i, x, i + x) == [5, 7]",
-    ),
+    )
+    .length(Length::NoLonger),
     form(
         "transformList",
         "xs.transformList(i, x, condition, value)",
@@ -229,7 +202,8 @@ pub static FORMS: &[Form] = &[
         ],
         "The same where the condition holds.",
         "[5, 6].transformList(i, x, i > 0, i + x) == [7]",
-    ),
+    )
+    .length(Length::NoLonger),
     form(
         "transformMap",
         "m.transformMap(k, v, value)",
@@ -244,50 +218,4 @@ pub static FORMS: &[Form] = &[
         "The same, of the entries for which the condition holds alone.",
         r#"{"a": 1, "b": 2}.transformMap(k, v, v > 1, v + 1) == {"b": 3}"#,
     ),
-    form(
-        "now",
-        "now()",
-        &["() -> timestamp"],
-        "The time.",
-        r#"now() - duration("1h") < now()"#,
-    )
-    .sort(Sort::Effect),
-    form(
-        "random",
-        "random()",
-        &["() -> float"],
-        "A number, 0 or above and below 1.",
-        "random() < 1.0",
-    )
-    .sort(Sort::Effect),
-    form(
-        "uuid",
-        "uuid()",
-        &["() -> string"],
-        "A new id: a random UUID.",
-        "size(uuid()) == 36",
-    )
-    .sort(Sort::Effect),
-    form(
-        "invalidated_by",
-        "invalidated_by(state.x)",
-        &["(field of the state) -> list<string>"],
-        "The fields that were written since this one was made from them.",
-        r#"invalidated_by(state.draft) == ["topic"]"#,
-    )
-    .sort(Sort::Field),
-    form(
-        "stale",
-        "stale(state.x)",
-        &["(field of the state) -> bool"],
-        "Whether a field that this one is based on was written after it.",
-        "stale(state.draft)",
-    )
-    .sort(Sort::Field),
 ];
-
-/// How the calls of that name are written.
-pub fn written(name: &str) -> impl Iterator<Item = &'static str> {
-    let forms = FORMS.iter().filter(move |form| form.name == name);
-    forms.map(|form| form.written)
-}

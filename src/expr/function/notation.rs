@@ -12,7 +12,7 @@ pub fn parse_signature(text: &str) -> Result<Signature, String> {
         if variadic {
             return Err(reader.wrong("`)` after `...`"));
         }
-        params.push(reader.union()?);
+        params.push(reader.param()?);
         variadic = reader.eat("...");
         if !reader.eat(",") && !reader.peek(")") {
             return Err(reader.wrong("`,` or `)`"));
@@ -67,6 +67,25 @@ impl<'a> Reader<'a> {
         )
     }
 
+    /// A type, or an expression of names: `T => U`, `(int, T) => U`.
+    fn param(&mut self) -> Result<Pattern, String> {
+        let mut names = Vec::new();
+        if self.eat("(") {
+            while !self.eat(")") {
+                names.push(self.union()?);
+                self.eat(",");
+            }
+        } else {
+            let plain = self.union()?;
+            if !self.peek("=>") {
+                return Ok(plain);
+            }
+            names.push(plain);
+        }
+        self.expect("=>")?;
+        Ok(Pattern::Lambda(names, Box::new(self.union()?)))
+    }
+
     fn union(&mut self) -> Result<Pattern, String> {
         let first = self.pattern()?;
         let mut options = vec![first];
@@ -111,8 +130,9 @@ fn named(name: &str, mut args: Vec<Pattern>) -> Option<Pattern> {
     let exact = match name {
         "list" => return Some(Pattern::List(of)),
         "map" => return Some(Pattern::Map(of)),
-        "optional" | "optional_type" => return Some(Pattern::Optional(of)),
-        "K" | "any" | "dyn" => return Some(Pattern::Any),
+        "optional" => return Some(Pattern::Optional(of)),
+        "K" => return Some(Pattern::Any),
+        "field" => return Some(Pattern::Field),
         "message" | "tool_call" | "usage" | "error" | "run" => {
             return Some(Pattern::Record(name.to_owned()));
         }
@@ -120,7 +140,7 @@ fn named(name: &str, mut args: Vec<Pattern>) -> Option<Pattern> {
         "bool" => Type::Bool,
         "int" => Type::Int,
         "uint" => Type::Uint,
-        "float" | "double" => Type::Float,
+        "float" => Type::Float,
         "string" => Type::String,
         "bytes" => Type::Bytes,
         "json" => Type::Json,
