@@ -188,6 +188,11 @@ impl World {
             let most = if chosen.len() > 2 { 2 } else { usize::MAX };
             let mut longer = Vec::new();
             for known in &all {
+                let most = if self.kinds[*kind].ty == Type::Json {
+                    usize::MAX
+                } else {
+                    most
+                };
                 for value in values.iter().take(most) {
                     let mut known = known.clone();
                     known[place * count + kind] = value.clone();

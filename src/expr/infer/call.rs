@@ -248,7 +248,11 @@ impl Checker<'_> {
             (receiver, None) => {
                 let all = function::functions().iter().chain(function::forms());
                 let fits = all.filter(|spec| spec.is_method() == receiver.is_some());
-                did_you_mean(name, fits.map(|spec| spec.name))
+                let names = fits.map(|spec| match spec.name {
+                    "bind" => "cel.bind",
+                    name => name,
+                });
+                did_you_mean(name, names)
             }
         };
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);

@@ -141,11 +141,9 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        match (operators::binary(op.node, &a, &b), &a, &b) {
-            (Some(Type::List(_)), list @ Type::List(_), _)
-            | (Some(Type::List(_)), _, list @ Type::List(_)) => list.clone(),
-            (Some(ty), ..) => ty,
-            (None, ..) => self.no_operator(op, sign, (left, &a), (right, &b)),
+        match operators::binary(op.node, &a, &b) {
+            Some(ty) => ty,
+            None => self.no_operator(op, sign, (left, &a), (right, &b)),
         }
     }
 

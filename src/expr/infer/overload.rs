@@ -49,7 +49,7 @@ impl Checker<'_> {
                 Ok(result) => {
                     return match self.refused(signature, &right, &found) {
                         Some(index) => self.no_conversion(function, &call, index, &found),
-                        None => result,
+                        None => self.of_all(result, &right, &found),
                     };
                 }
                 Err(misfit) => {
@@ -85,6 +85,23 @@ impl Checker<'_> {
             found.push(ty);
         }
         found
+    }
+
+    /// The result where `json` is among the arguments, whose kind may be that of another signature: `json` unless all agree.
+    fn of_all(&self, result: Type, signatures: &[&Signature], found: &[Type]) -> Type {
+        let open = found.iter().any(|ty| matches!(ty, Type::Json));
+        let fit = |signature: &&Signature| self.fit(signature, found).ok();
+        let differs = || {
+            signatures
+                .iter()
+                .filter_map(fit)
+                .any(|other| other != result)
+        };
+        if open && differs() {
+            Type::Json
+        } else {
+            result
+        }
     }
 
     fn fit(&self, signature: &Signature, found: &[Type]) -> Result<Type, Misfit> {
@@ -252,7 +269,8 @@ pub fn called(
     found: &[Type],
     types: &TypeTable,
 ) -> Result<Type, Option<usize>> {
-    let mut wrong = None;
+    let (mut wrong, mut result) = (None, None);
+    let open = found.iter().any(|ty| matches!(ty, Type::Json));
     let signatures = function.signatures.iter();
     for signature in signatures.filter(|signature| signature.takes(found.len())) {
         let mut bound = Bindings::default();
@@ -261,11 +279,19 @@ pub fn called(
             param.is_none_or(|param| param.bind(ty, &mut bound, types) != Fit::Yes)
         });
         match misfit {
-            None => return Ok(signature.result.result(&bound, types)),
+            None => {
+                let other = signature.result.result(&bound, types);
+                match &result {
+                    None if open => result = Some(other),
+                    None => return Ok(other),
+                    Some(known) if *known == other => {}
+                    Some(_) => return Ok(Type::Json),
+                }
+            }
             at => wrong = wrong.max(at),
         }
     }
-    Err(wrong)
+    result.ok_or(wrong)
 }
 
 /// Whether a part of the type is reported already.
