@@ -174,6 +174,7 @@ pub(super) const MACROS: &[Row] = &[
         "The elements from the least key to the greatest; of those with equal keys the first stays first.",
         r#"["bb", "a", "c"].sort_by(x, size(x)) == ["a", "c", "bb"]"#,
     )
+    .carries(Carries::Elements)
     .length(Length::NoLonger),
     form(
         "to_map",
