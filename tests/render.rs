@@ -312,7 +312,9 @@ fn every_code_is_seen() {
     let update = std::env::var_os("UPDATE").is_some();
     let mut left: BTreeSet<PathBuf> = files(&folder).into_iter().collect();
     let mut wrong = Vec::new();
-    for code in codes::ALL {
+    // What settings say is held against a flow: tests/cli/check.txt shows it.
+    let of_both = |code: &&&Code| code.slug != "effect-not-said";
+    for code in codes::ALL.iter().filter(of_both) {
         let path = folder.join(format!("{}.txt", code.slug));
         let shown = snapshot(code);
         left.remove(&path);

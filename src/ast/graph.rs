@@ -81,6 +81,8 @@ pub struct StateField {
     pub input: bool,
     /// Word `out` before it.
     pub output: bool,
+    /// Word `persist` before it, where it stands.
+    pub persist: Option<Span>,
     /// Word `ephemeral` before it, where it stands.
     pub ephemeral: Option<Span>,
     /// Word `untracked` before it, where it stands.

@@ -36,7 +36,8 @@ fn decides(permits: &[Permit]) -> bool {
 fn heeds(node: &Node, name: &str, works: bool) -> bool {
     let set = node.set.iter().map(|item| &item.value.text);
     let mut texts: Vec<&String> = set.collect();
-    texts.extend(node.lets.iter().map(|bound| &bound.value.text));
+    let lets = node.lets.iter().chain(&node.lets_behind);
+    texts.extend(lets.map(|bound| &bound.value.text));
     if works {
         texts.extend(node.requires.iter().map(|require| &require.condition.text));
         texts.extend(node.skips.iter().map(|skip| &skip.when.text));

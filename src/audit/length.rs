@@ -68,8 +68,9 @@ impl Scope<'_> {
                 _ => None,
             },
             ExprKind::Ident(name) => {
-                let lets = self.node.map(|node| &node.lets);
-                let bound = lets?.iter().find(|bound| bound.name == *name)?;
+                let node = self.node?;
+                let mut lets = node.lets.iter().chain(&node.lets_behind);
+                let bound = lets.find(|bound| bound.name == *name)?;
                 self.text(&bound.value.text, left)
             }
             _ => None,

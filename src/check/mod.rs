@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`cfg`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], `first_value`, [`lasting`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], `first_value`, [`lasting`], [`lifetime`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`poison`] and [`aftermath`] keep out what follows from another finding.
 //! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
@@ -23,12 +23,14 @@ pub mod entry;
 pub mod error_node;
 pub mod exits;
 mod first_value;
+mod gathered_twice;
 pub mod growth;
 pub mod handlers;
 pub mod idle;
 pub mod instance;
 pub mod lasting;
 pub mod leave;
+pub mod lifetime;
 pub mod limit;
 pub mod narrow;
 pub mod order;
@@ -39,6 +41,7 @@ pub mod prompt;
 pub mod safety;
 pub mod scope;
 pub mod sends;
+mod straddling;
 mod tool_fields;
 pub mod tool_sends;
 pub mod tool_targets;
@@ -57,6 +60,7 @@ use crate::resolve::program::Graph;
 
 use cfg::effect::Effects;
 use cfg::incomplete_join::Waiting;
+use cfg::past_reducer::PastReducer;
 use cfg::predecessors::Predecessors;
 use cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, MhpCache, Written};
 use instance::Instances;
@@ -128,6 +132,8 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     } else {
         // What is wrong may be what would have read it.
         let unread = [
+            &codes::NEVER_SEEN,
+            &codes::NEVER_STALE,
             &codes::UNREAD_OUTPUT,
             &codes::UNREAD_RESULT,
             &codes::UNUSED_LET,
@@ -144,6 +150,9 @@ struct ProgramAnalyses {
     written: Written,
     cfgs: IdVec<GraphId, ControlFlowGraph>,
     effects: IdVec<GraphId, Effects>,
+    past_reducer: PastReducer,
+    /// Graphs whose state some node keeps from call to call.
+    lasting: BTreeSet<GraphId>,
 }
 
 impl ProgramAnalyses {
@@ -153,6 +162,8 @@ impl ProgramAnalyses {
         let cfgs = ids.map(|id| cfg::build(program, id, &written)).collect();
         let effects = assign::effects(program, &cfgs, &written);
         Self {
+            past_reducer: PastReducer::new(program, &written),
+            lasting: lifetime::lasting(program),
             written,
             cfgs,
             effects,
@@ -195,6 +206,8 @@ fn graph(
     based::bases(graph, &mut diags);
     cached::asking(program, graph, &mut diags);
     permit::needless(program, graph, &mut diags);
+    straddling::lets(program, graph, written, &mut diags);
+    gathered_twice::writes(program, graph, &mut diags);
     lasting::lost(graph, &mut diags);
     error_node::names(program, graph, &mut diags);
     exits::unchanging(graph, id, &analyses.written, &mut diags);
@@ -203,7 +216,8 @@ fn graph(
     let predecessors = Predecessors::new(cfg);
     let waiting = topology(graph, cfg, &predecessors, mhp, &mut diags);
     let Waiting { always, at_times } = &waiting;
-    order::dependent(program, graph, cfg, mhp, &mut diags);
+    let handed_on = analyses.past_reducer.of(id);
+    order::dependent(program, graph, cfg, mhp, handed_on, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
     let group = cfg::leaves_unwritten::components_of(cfg);
@@ -229,8 +243,14 @@ fn graph(
     if let Some(found) = &unwritten {
         found.report(graph, (cfg, &predecessors), &typed.left, &mut diags);
     }
+    lifetime::useless_persist(graph, &mut diags);
+    if !analyses.lasting.contains(&id) {
+        let mut reads = lifetime::Reads::new(graph, (cfg, &predecessors), &typed.read);
+        reads.never_seen(program, &mut diags);
+        lifetime::never_stale(graph, id, written, &mut diags);
+    }
     GraphReport {
-        read: typed.read,
+        read: typed.read.iter().map(|(field, _)| *field).collect(),
         diags,
     }
 }

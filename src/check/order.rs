@@ -7,9 +7,10 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::ir::{Channel, FieldId, NodeId};
-use crate::resolve::program::{Graph, Program, Reducer, SetItem};
+use crate::resolve::program::{Graph, Program, Reducer};
 
 use super::cfg::conflicting_tasks::writes_of;
+use super::cfg::past_reducer::HandedOn;
 use super::cfg::sparse::Sparse;
 use super::cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, Write};
 
@@ -28,9 +29,10 @@ pub fn dependent(
     graph: &Graph,
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
+    handed_on: &[HandedOn],
     diags: &mut Diagnostics,
 ) {
-    let replaced = replaced(graph);
+    let replaced = replaced(graph, handed_on);
     let by_order: BTreeSet<FieldId> = graph
         .fields
         .entries()
@@ -38,8 +40,8 @@ pub fn dependent(
         .map(|(id, _)| id)
         .collect();
     let past: BTreeSet<FieldId> = replaced
-        .values()
-        .copied()
+        .keys()
+        .map(|(field, _)| *field)
         .filter(|id| {
             let field = graph.fields.get(*id);
             field.is_some_and(|field| field.channel.gathers())
@@ -66,12 +68,14 @@ pub fn dependent(
             true => Why::Reducer,
             false => Why::Replaced,
         };
-        let past = |write: &Write| replaced.contains_key(&write.span);
+        let past = |write: &Write| replaced.contains_key(&(write.field, write.span));
         let counts = |a: &Write, b: &Write| why == Why::Reducer || past(a) || past(b);
         if let Some((first, second)) = meeting(&writers, mhp, past, counts) {
             let last = if past(&first.1) { first.1 } else { second.1 };
+            let inside = replaced.get(&(field, last.span)).copied().flatten();
             let pair = (first, second);
-            diags.push(report(program, graph, cfg, mhp, pair, (why, last.span)));
+            let place = (why, last.span, inside);
+            diags.push(report(program, graph, cfg, mhp, pair, place));
         }
     }
 }
@@ -107,14 +111,14 @@ fn meeting(
     None
 }
 
-/// The places of all `:=` of a graph, with their fields.
-fn replaced(graph: &Graph) -> BTreeMap<Span, FieldId> {
-    let place = |item: &SetItem| Some((item.name.span, item.field?));
-    let items = graph.sets();
-    items
-        .filter(|item| item.replace)
-        .filter_map(place)
-        .collect()
+/// Writes of a graph that go past a reducer: those of its own `:=`, and those by which a tool or a called graph hands one on,
+/// with its place there.
+fn replaced(graph: &Graph, handed_on: &[HandedOn]) -> BTreeMap<(FieldId, Span), Option<Span>> {
+    let handed = handed_on.iter();
+    let handed = handed.map(|by| ((by.field, by.at), Some(by.inside)));
+    let items = graph.sets().filter(|item| item.replace);
+    let own = items.filter_map(|item| Some(((item.field?, item.name.span), None)));
+    handed.chain(own).collect()
 }
 
 fn ordered(program: &Program, channel: &Channel) -> bool {
@@ -134,7 +138,7 @@ fn report(
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
     ((a, first), (b, second)): ((NodeId, Write), (NodeId, Write)),
-    (why, place): (Why, Span),
+    (why, place, inside): (Why, Span, Option<Span>),
 ) -> Diagnostic {
     let field = graph.fields.get(first.field);
     let field = field.map_or("?", |field| &*field.name.node);
@@ -178,6 +182,9 @@ fn report(
         )
         .help(format!("write `{field}: ..`, through its reducer, or let one run after the other")),
     };
+    if let Some(inside) = inside.filter(|_| why == Why::Replaced) {
+        found = found.label(inside, "by this `:=`, which the call hands on");
+    }
     if other.span != place {
         found = found.label(other.span, "written here too");
     }

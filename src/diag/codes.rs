@@ -182,6 +182,7 @@ codes! {
     Error LIMIT_TOO_LOW "limit-too-low";
     Error WRITE_CONFLICT "write-conflict";
     Info ORDER_DEPENDENT "order-dependent";
+    Error > Warning GATHERED_TWICE "gathered-twice";
     Warning REPLACED_BESIDE "replaced-beside";
     Info GROWING_LIST "growing-list";
     Info UNBOUNDED_FAN_OUT "unbounded-fan-out";
@@ -197,7 +198,9 @@ codes! {
     Error BAD_MIGRATION "bad-migration";
     Error CIRCULAR_BASIS "circular-basis";
     Error BAD_BASIS "bad-basis";
-    Error NEVER_STALE "never-stale";
+    Error > Warning NEVER_STALE "never-stale";
+    Warning NEVER_SEEN "never-seen";
+    Warning USELESS_PERSIST "useless-persist";
     Warning LOST_ON_RESUME "lost-on-resume";
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
     Error > Warning OUT_NEVER_WRITTEN "out-never-written";
@@ -205,6 +208,7 @@ codes! {
     Warning UNREAD_OUTPUT "unread-output";
     Info UNREAD_RESULT "unread-result";
     Warning UNUSED_LET "unused-let";
+    Error LET_ON_BOTH_SIDES "let-on-both-sides";
     Warning UNUSED_FIELD "unused-field";
     Warning UNUSED_PARAMETER "unused-parameter";
     Warning UNUSED_READ "unused-read";
@@ -249,6 +253,7 @@ codes! {
     Warning PROMPT_TOO_LONG "prompt-too-long";
     Info NO_NATIVE_SCHEMA "no-native-schema";
     Info PRIVATE_HOST "private-host";
+    Warning EFFECT_NOT_SAID "effect-not-said";
     Error BAD_ALLOW "bad-allow";
     Warning UNUSED_ALLOW "unused-allow";
     Error > Warning INVALID_CONFIG "invalid-config";

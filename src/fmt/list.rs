@@ -328,7 +328,7 @@ impl Writer<'_, '_> {
 
     /// Whether the words before a field of a state stand so that the default of the field before it ends there.
     fn modifiers_in_order(&self, first: usize) -> bool {
-        let order = ["in", "out", "ephemeral", "untracked"];
+        let order = ["in", "out", "persist", "ephemeral", "untracked"];
         let mut least = 0;
         for token in first.. {
             match order.iter().position(|word| *word == self.text(token)) {

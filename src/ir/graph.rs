@@ -14,7 +14,7 @@ use super::error::Retry;
 use super::flow::{ReducerId, ToolId};
 use super::jump::{Emit, Jump, Route, SetItem, Target};
 use super::narrow::Narrowed;
-use super::node::{Cache, Require, Skip, Stop, Work};
+use super::node::{Cache, Persist, Require, Skip, Stop, Work};
 use super::text::{Expr, Named, Place};
 
 typed_id! {
@@ -76,6 +76,12 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Whether something of its state lasts from call to call of a node that keeps it so.
+    pub fn outlives_call(&self, persist: Persist) -> bool {
+        let mut fields = self.fields.iter();
+        persist == Persist::Thread || fields.any(|field| field.outlives_call(persist))
+    }
+
     /// The field of that name.
     pub fn field(&self, name: &str) -> Option<FieldId> {
         self.fields
@@ -178,6 +184,9 @@ pub struct Field {
     /// What its attributes ask of its values.
     #[serde(default, skip_serializing_if = "Constraints::is_empty")]
     pub constraints: Constraints,
+    /// Whether its value lives with the thread; that of an `in out` field does without being said so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub persist: bool,
     /// Whether it is cleared after the super-step that follows a write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ephemeral: bool,
@@ -189,6 +198,20 @@ pub struct Field {
     pub based_on: Option<BasedOn>,
     /// Where it is declared.
     pub at: Place,
+}
+
+impl Field {
+    /// Whether its value lives with the thread: a later run goes on with it, where the graph is the run's own.
+    pub fn lives_with_thread(&self) -> bool {
+        let passes = self.ephemeral || self.untracked;
+        !passes && (self.persist || self.mode == FieldMode::InOut)
+    }
+
+    /// Whether a call of its graph goes on with the value that the call before it has left. What a caller gives it gives anew.
+    pub fn outlives_call(&self, persist: Persist) -> bool {
+        let passes = self.ephemeral || self.untracked || self.mode.is_in();
+        !passes && (self.persist || persist == Persist::Thread)
+    }
 }
 
 /// `based_on [a, b keep] reset`
@@ -290,12 +313,15 @@ pub struct Node {
     /// When it does nothing, in the order written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skips: Vec<Skip>,
-    /// `let` names in order, before the work.
+    /// `let` names that something ahead of the work uses, in the order in which they are computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lets: Vec<Named>,
     /// What must hold before the work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Require>,
+    /// `let` names that are computed behind the work, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lets_behind: Vec<Named>,
     /// Writes after the work; all see the state before them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<SetItem>,

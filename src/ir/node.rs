@@ -317,6 +317,17 @@ pub struct Require {
     /// Text of the error; the condition itself where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Expr>,
+    /// How many of the `let`s beside it are computed before it is asked; the others behind it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub after_lets: u32,
     /// Where it is written.
     pub at: Place,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over references"
+)]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

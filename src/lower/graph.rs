@@ -93,6 +93,7 @@ impl Lowering<'_> {
             default: default
                 .and_then(|expr| default_value(expr, &field.ty.node, &self.program.types)),
             constraints: field.constraints.clone(),
+            persist: field.persist.is_some(),
             ephemeral: field.ephemeral.is_some(),
             untracked: field.untracked.is_some(),
             based_on: field.based_on.as_ref().map(based_on),

@@ -1,11 +1,11 @@
 //! Expressions and templates as text, spans as places.
 
 use crate::ast::expr as ast;
-use crate::ast::item::Require as WrittenRequire;
 use crate::ast::item::{Let, NamedArg};
 use crate::ast::node::TemplateText;
 use crate::base::{SourceMap, Span};
 use crate::expr::infer::default_value;
+use crate::resolve::node::Require as WrittenRequire;
 use crate::resolve::node::Words;
 use crate::resolve::program::Param;
 
@@ -141,6 +141,7 @@ impl Lowering<'_> {
         let require = |require: &WrittenRequire| Require {
             condition: self.expr(&require.condition),
             message: self.maybe(&require.message),
+            after_lets: require.after_lets as u32,
             at: self.place(require.span),
         };
         requires.iter().map(require).collect()

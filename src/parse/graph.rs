@@ -157,6 +157,7 @@ impl Builder<'_> {
             doc,
             input: find("in").is_some(),
             output: find("out").is_some(),
+            persist: find("persist").map(|(_, span)| *span),
             ephemeral: find("ephemeral").map(|(_, span)| *span),
             untracked: find("untracked").map(|(_, span)| *span),
             name,

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::ast::item::{Let, NamedArg, Require};
+use crate::ast::item::{Let, NamedArg, Require as Written};
 use crate::base::FileId;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::fold::names_params;
 
 use super::Resolver;
 use super::names::{Thing, Wanted};
+use super::node::Require;
 
 impl Resolver<'_> {
     /// The expression, where a name of a type that its file does not have is reported and made
@@ -49,10 +50,11 @@ impl Resolver<'_> {
     }
 
     /// The same for a `require`.
-    pub fn require(&mut self, file: FileId, require: &Require) -> Require {
+    pub fn require(&mut self, file: FileId, require: &Written) -> Require {
         Require {
             condition: self.expr(file, &require.condition),
             message: require.message.as_ref().map(|e| self.expr(file, e)),
+            after_lets: 0,
             span: require.span,
         }
     }

@@ -4,6 +4,7 @@
 
 use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
+use crate::ast::node::TemplateText;
 
 use super::program::{
     Ask, Emit, Jump, ModelCall, Node, Permit, Route, TargetKind, ToolBody, Words, Work,
@@ -37,6 +38,49 @@ pub fn of_node(node: &Node) -> Vec<&Expr> {
         found.jump(&max.to);
     }
     found.0
+}
+
+/// The expressions of a node's work, and its texts that no prompt has.
+pub fn of_work(work: &Work) -> (Vec<&Expr>, Vec<&TemplateText>) {
+    let mut found = Found::default();
+    found.work(work);
+    let words: Vec<&Words> = match work {
+        Work::Llm(call) | Work::Agent { call, .. } => {
+            call.system.iter().chain(&call.prompt).collect()
+        }
+        Work::Interrupt { ask, .. } => match ask.as_deref() {
+            Some(Ask::Text(words)) => vec![words],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
+    let own = words.into_iter().filter(|words| words.from.is_none());
+    (found.0, own.map(|words| &words.text).collect())
+}
+
+/// The expressions of an event.
+pub fn of_emit(emit: &Emit) -> Vec<&Expr> {
+    let mut found = Found::default();
+    found.emit(emit);
+    found.0
+}
+
+/// What of a node comes behind its work and names its `let`s, and the texts in it: `set`, events, ways on and questions.
+pub fn behind_work(node: &Node) -> (Vec<&Expr>, Vec<&TemplateText>) {
+    let mut found = Found::default();
+    found.exprs(node.set.iter().map(|item| &item.value));
+    let emits = node.emits.iter().filter(|emit| !emit.on_start);
+    emits.for_each(|emit| found.emit(emit));
+    let asks = node.stops.iter().filter(|stop| stop.after);
+    let asks: Vec<&Ask> = asks.filter_map(|stop| stop.ask.as_ref()).collect();
+    asks.iter().for_each(|ask| found.ask(ask));
+    node.edges.iter().for_each(|jump| found.jump(jump));
+    node.goto.iter().for_each(|goto| found.route(&goto.node));
+    let texts = asks.into_iter().filter_map(|ask| match ask {
+        Ask::Text(words) if words.from.is_none() => Some(&words.text),
+        _ => None,
+    });
+    (found.0, texts.collect())
 }
 
 /// All expressions of a tool's body, `let`s first, those of its jumps' updates included.

@@ -201,6 +201,8 @@ pub struct Field {
     pub default: Option<Expr>,
     /// What its attributes ask of its values.
     pub constraints: Constraints,
+    /// Word `persist`, where it stands: its value lives with the thread.
+    pub persist: Option<Span>,
     /// Word `ephemeral`, where it stands: cleared after the next super-step.
     pub ephemeral: Option<Span>,
     /// Word `untracked`, where it stands: never in a checkpoint.

@@ -35,6 +35,7 @@ pub mod naming;
 pub mod node;
 mod order;
 mod other_name;
+pub mod preparation;
 pub mod program;
 mod setting;
 pub mod stdlib;

@@ -3,7 +3,7 @@
 use thin_vec::ThinVec;
 
 use crate::ast::expr::Expr;
-use crate::ast::item::{Let, NamedArg, Require};
+use crate::ast::item::{Let, NamedArg};
 use crate::ast::node::{PermitEach, TemplateText};
 use crate::ast::{Doc, Name};
 use crate::base::{Span, Spanned};
@@ -37,9 +37,11 @@ pub struct Node {
     pub input_record: Option<RecordId>,
     /// `skip when`, in order.
     pub skips: ThinVec<Skip>,
-    /// `let` names in order.
+    /// `let` names: those that are computed ahead of the work, then those behind it, each in the order written.
     pub lets: ThinVec<Let>,
-    /// What must hold before the work.
+    /// How many of them are computed ahead of the work.
+    pub lets_ahead: usize,
+    /// What must hold before the work, in the order in which it is asked.
     pub requires: ThinVec<Require>,
     /// Writes after the work, of all its `set` blocks.
     pub set: ThinVec<SetItem>,
@@ -71,7 +73,25 @@ pub struct Node {
     pub span: Span,
 }
 
+/// `require COND else MESSAGE`
+#[derive(Debug, Clone)]
+pub struct Require {
+    /// Must hold.
+    pub condition: Expr,
+    /// Text of the error where it doesn't.
+    pub message: Option<Expr>,
+    /// How many of the `let`s beside it are computed before it is asked: it needs the last of them.
+    pub after_lets: usize,
+    /// The whole property.
+    pub span: Span,
+}
+
 impl Node {
+    /// The `let`s that are computed ahead of the work, and those that are computed behind it.
+    pub fn split_lets(&self) -> (&[Let], &[Let]) {
+        self.lets.split_at(self.lets_ahead.min(self.lets.len()))
+    }
+
     /// Every target written on it, with what decides between them left out: edges, `goto`, `skip`,
     /// own `on_error`, `max_visits` and an interrupt's `timeout`, in this order.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {

@@ -301,7 +301,7 @@ pub struct ToolBody {
     /// `let` names in order.
     pub lets: Vec<item::Let>,
     /// What must hold.
-    pub requires: Vec<item::Require>,
+    pub requires: Vec<super::node::Require>,
     /// Fields of the calling graph's state that it writes.
     pub set: Vec<crate::ast::node::SetItem>,
     /// Events it sends.

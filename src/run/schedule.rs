@@ -203,6 +203,13 @@ pub fn freshness(graph: &GraphPlan, json: &Json) -> Freshness {
     }
 }
 
+/// Lets go of what a checkpoint says of when fields were made, but for those fields.
+pub fn retain_made(json: &mut Json, stays: impl Fn(&str) -> bool) {
+    if let Some(made) = json.get_mut("made").and_then(Json::as_object_mut) {
+        made.retain(|name, _| stays(name));
+    }
+}
+
 /// Whether nothing was left to do at a checkpoint. Where something was sent to nodes that wait, others are to run.
 pub fn is_finished(json: &Json) -> bool {
     let some = |key: &str| {

@@ -21,6 +21,7 @@ use super::half_join::HalfJoin;
 use super::interrupt::OpenInterrupt;
 use super::kept::Left;
 use super::limit::StepLimit;
+use super::plan::jump::Preparation;
 use super::plan::node::slots;
 use super::plan::{Code, GraphPlan, NodePlan, SetPlan, TargetPlan};
 use super::view::{MessageIds, NodeEnv, View, ViewMark, Write, Written};
@@ -284,15 +285,22 @@ impl<'a> TaskRun<'a> {
                 return Ok(false);
             }
         }
-        for (slot, code) in &node.lets {
-            let value = self.eval(code)?;
-            self.put_slot(*slot, value);
-        }
-        for (condition, message) in &node.requires {
-            self.require(condition, message.as_ref())?;
+        for step in &node.prepare {
+            match step {
+                Preparation::Let(slot, code) => self.bind(*slot, code)?,
+                Preparation::Require(condition, message) => {
+                    self.require(condition, message.as_ref())?;
+                }
+            }
         }
         self.emit_all(&node.emits, true)?;
         Ok(true)
+    }
+
+    fn bind(&mut self, slot: Slot, code: &Code) -> Result<(), RunError> {
+        let value = self.eval(code)?;
+        self.put_slot(slot, value);
+        Ok(())
     }
 
     fn require(&self, condition: &Code, message: Option<&Code>) -> Result<(), RunError> {
@@ -315,11 +323,14 @@ impl<'a> TaskRun<'a> {
         self.leave(node)
     }
 
-    /// What follows the work: `set` and `emit`.
+    /// What follows the work: `let`s that nothing ahead of it uses, `set` and `emit`.
     ///
     /// # Errors
     /// Where an expression fails or a value does not fit.
     pub fn write(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
+        for (slot, code) in &node.lets_behind {
+            self.bind(*slot, code)?;
+        }
         self.set_all(&node.set)?;
         self.emit_all(&node.emits, false)
     }

@@ -9,6 +9,7 @@ use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
 use super::frame::Frame;
+use super::plan::jump::Preparation;
 use super::store::FieldWrite;
 use super::task::{Task, TaskRun, join_path};
 
@@ -37,7 +38,15 @@ pub fn update(
         for (field, incoming) in writes {
             run.view.put(field, incoming)?;
         }
-        for (slot, code) in &node_plan.lets {
+        let ahead = node_plan.prepare.iter().filter_map(|step| match step {
+            Preparation::Let(slot, code) => Some((slot, code)),
+            Preparation::Require(..) => None,
+        });
+        let behind = node_plan
+            .lets_behind
+            .iter()
+            .map(|(slot, code)| (slot, code));
+        for (slot, code) in ahead.chain(behind) {
             // One that needs what only a run has is missing where the way on names it, which is said there.
             if let Ok(value) = run.eval(code) {
                 run.put_slot(*slot, value);

@@ -57,14 +57,6 @@ impl Visits {
         self.counts.extend(all);
     }
 
-    /// A run that begins anew on a thread counts anew: what an earlier run has kept goes.
-    pub fn let_go(image: &FrameImage) -> Option<FieldWrite> {
-        image.fields.contains_key(VISITS).then(|| FieldWrite {
-            field: VISITS.to_owned(),
-            change: Change::Clear,
-        })
-    }
-
     /// Takes the counts that a step has changed; gives back what its checkpoint keeps of them.
     pub fn accept(
         &mut self,

@@ -132,5 +132,5 @@ async fn counts_of_visits_follow_a_renamed_node_and_end_with_their_run() {
         assert_eq!(more.state, RunState::Interrupted);
     }
     let done = answer(&second, "f", false).await;
-    assert_eq!(done.values["log"].as_array().unwrap().len(), 8);
+    assert_eq!(done.values["log"].as_array().unwrap().len(), 4);
 }

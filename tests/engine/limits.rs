@@ -16,7 +16,7 @@ use super::flow::{Tool, engine};
 const LOOP: &str = "
 graph Main {
   recursion_limit 5
-  state { out n: int via add = 0 }
+  state { persist out n: int via add = 0 }
   start -> step
   node step: update { set { n: 1 } goto { when state.n >= 20 -> end else -> step } }
 }

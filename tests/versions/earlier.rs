@@ -16,7 +16,7 @@ graph Main {
   start -> [c, ask, more, asks]
   [c, ask, more, asks] -> d
   interrupt sure before c { ask "sure?" expect bool }
-  node c: call pay(q: "a") { let k = uuid() set { log: [result + string(size(k)) + string(sure)] } }
+  node c: call pay(q: "a") { let k = uuid() require k != "" set { log: [result + string(size(k)) + string(sure)] } }
   node ask: interrupt { ask "?" expect string set { log: [answer] } }
   node more: interrupt { ask "?" expect string set { log: [answer] } }
   node asks: call charge(q: "z") { set { log: [result] } }

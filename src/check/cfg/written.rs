@@ -111,7 +111,8 @@ impl Written {
         all.map(|(from, to, _)| (from, to)).collect()
     }
 
-    fn given_back(
+    /// The called graph's fields that a subgraph node may give back, the caller's that take them, and the `into` that says so.
+    pub fn given_back(
         &self,
         program: &Program,
         caller: &Graph,

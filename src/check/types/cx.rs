@@ -35,7 +35,7 @@ pub struct Cx<'a> {
     /// What is known here.
     pub facts: Facts,
     /// Fields of the state that some expression has read.
-    pub read: BTreeSet<FieldId>,
+    pub read: BTreeSet<(FieldId, Span)>,
     /// Fields that the called graph may give back, in a subgraph node, and whether it always does.
     pub given_back: Vec<(FieldId, bool)>,
     /// In a capped node: which fields have values where it is entered again.
@@ -303,7 +303,7 @@ impl<'a> Cx<'a> {
         if reads.is_empty() || reads.iter().any(Vec::is_empty) {
             return false;
         }
-        self.read.insert(id);
+        self.read.insert((id, span));
         self.facts.has_value(id);
         self.lacking.push((id, span));
         true
@@ -314,7 +314,7 @@ impl<'a> Cx<'a> {
         let Some(field) = self.graph.and_then(|graph| graph.fields.get(id)) else {
             return;
         };
-        self.read.insert(id);
+        self.read.insert((id, span));
         if self.graph.is_some_and(|graph| graph.broken) {
             return;
         }

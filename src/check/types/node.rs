@@ -1,12 +1,17 @@
 //! One node: its expressions in the order in which they run, and what is known when it has finished.
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
+use crate::ast::item::Let;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::expr::infer::path;
 use crate::ir::NodeId;
 use crate::resolve::naming::IN_SCOPE;
+use crate::resolve::node::Require;
+use crate::resolve::preparation::{Preparation, preparations};
 use crate::resolve::program::{Ask, Cache, Node, Route, Stop, Work};
+
+use super::super::straddling;
 
 use super::constant::Decides;
 use super::cx::Cx;
@@ -55,6 +60,7 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
         cx.cache(cache);
     }
     cx.work(node, &mut out);
+    node.split_lets().1.iter().for_each(|bound| cx.bound(bound));
     cx.set(&node.set);
     cx.emits(node.emits.iter().filter(|emit| !emit.on_start));
     timed_out(cx, node, &mut out.behind);
@@ -150,29 +156,46 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
         cx.facts = before;
         cx.assume(&skip.when, false);
     }
-    for binding in &node.lets {
-        let ty = cx.infer_with_effects(&binding.value, None);
-        let name = binding.name.node.as_str();
-        // Of one that is refused nobody knows whether it or what it hides is meant.
-        let refused = IN_SCOPE.contains(&name);
-        match refused {
-            true => cx.declare(name, Type::Error),
-            false => cx.bind(binding, ty),
-        }
-    }
     cx.says_works(not_skipped);
-    for require in &node.requires {
-        cx.require(require);
-        let holds = cx.says(&require.condition, true);
-        cx.says_works(holds);
+    for step in preparations(node.split_lets().0, &node.requires) {
+        match step {
+            Preparation::Let(bound) => cx.let_ahead(node, bound),
+            Preparation::Require(require) => {
+                cx.require(require);
+                let holds = cx.says(&require.condition, true);
+                cx.says_works(holds);
+            }
+        }
     }
     cx.emits(node.emits.iter().filter(|emit| emit.on_start));
     skipped
 }
 
 impl Cx<'_> {
+    /// Types a `let` and brings its name into scope.
+    pub fn bound(&mut self, bound: &Let) {
+        let ty = self.infer_with_effects(&bound.value, None);
+        let name = bound.name.node.as_str();
+        // Of one that is refused nobody knows whether it or what it hides is meant.
+        match IN_SCOPE.contains(&name) {
+            true => self.declare(name, Type::Error),
+            false => self.bind(bound, ty),
+        }
+    }
+
+    /// The same of one that something ahead of the work uses: what comes of the work is not there yet.
+    fn let_ahead(&mut self, node: &Node, bound: &Let) {
+        match straddling::early_result(node, bound) {
+            Some(found) => {
+                self.report(found);
+                self.declare(&bound.name.node, Type::Error);
+            }
+            None => self.bound(bound),
+        }
+    }
+
     /// Types a `require`: what follows knows that it held, its message that it did not.
-    pub fn require(&mut self, require: &crate::ast::item::Require) {
+    pub fn require(&mut self, require: &Require) {
         if self.deciding(&require.condition, Decides::Require) {
             self.never_null(&require.condition);
         }

@@ -301,6 +301,7 @@ impl<'a> Paths<'_, 'a> {
         let mut known = Known::default();
         for (id, field) in self.graph.fields.entries() {
             let given = matches!(field.mode, FieldMode::In | FieldMode::InOut);
+            let given = given || field.persist.is_some();
             if given || self.passing.contains(&id) || !has_first_value(field) {
                 continue;
             }

@@ -5,6 +5,7 @@ use crate::expr::Type;
 use crate::expr::infer::{Checker, Taker, constant};
 use crate::expr::ty::RUN;
 use crate::ir::ToolId;
+use crate::resolve::preparation::{Preparation, preparations};
 use crate::resolve::program::{Program, Tool, ToolBody};
 
 use super::cx::{Computed, Cx, Sent};
@@ -36,12 +37,11 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
         cx.declare(&param.name.node, param.ty.node.clone());
     }
     cx.declare("run", Type::Record(RUN));
-    for binding in &body.lets {
-        let ty = cx.infer_with_effects(&binding.value, None);
-        cx.bind(binding, ty);
-    }
-    for require in &body.requires {
-        cx.require(require);
+    for step in preparations(&body.lets, &body.requires) {
+        match step {
+            Preparation::Let(bound) => cx.bound(bound),
+            Preparation::Require(require) => cx.require(require),
+        }
     }
     let mut sets = Vec::new();
     for item in &body.set {

@@ -33,7 +33,7 @@ use super::trail::Trails;
 #[derive(Default)]
 pub struct Typed<'a> {
     /// Fields that some expression reads.
-    pub read: BTreeSet<FieldId>,
+    pub read: BTreeSet<(FieldId, Span)>,
     /// Computed targets of each node.
     pub computed: IdVec<NodeId, Vec<Computed>>,
     /// What came of the `out` fields that were asked for, in order.
@@ -175,7 +175,7 @@ pub(super) struct Walk<'a> {
     pub(super) order: Vec<usize>,
     pub(super) open: BTreeSet<(usize, usize)>,
     /// Fields that anything read.
-    pub(super) read: BTreeSet<FieldId>,
+    pub(super) read: BTreeSet<(FieldId, Span)>,
 }
 
 impl<'a> Walk<'a> {

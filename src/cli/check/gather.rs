@@ -16,6 +16,7 @@ use crate::scenario::fit;
 
 use super::super::flow::Analysed;
 use super::super::{Context, Failure, files, scenes, settings};
+use super::effects;
 use super::settled::Settled;
 use super::unfit::{self, Served};
 use crate::embed::project::Project;
@@ -139,7 +140,12 @@ impl Findings {
             self.served.entry(path.clone()).or_default().push(served);
         }
         self.looked_at.insert(place(file));
+        let unsaid = match (self.settings.get(&path), &context.profile) {
+            (Some(Some(config)), Some(_)) => effects::not_said(analysis.program(), config),
+            _ => Diagnostics::new(),
+        };
         let mut found = analysis.into_diagnostics();
+        found.append(unsaid);
         if let Some(Some(config)) = self.settings.get(&path) {
             if let Some(flow) = &flow {
                 let at = |finding: &Diagnostic| sources.text(finding.span());

@@ -3,6 +3,7 @@
 //! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain, [`watch`] checks again
 //! whenever a file changes.
 
+mod effects;
 pub mod fix;
 pub mod gather;
 mod settled;

@@ -186,6 +186,31 @@ impl<'f> Versions<'f> {
                 self.say(group, side, "field-kept", at, message);
             }
         }
+        self.lifetime(what, path, old, new);
+    }
+
+    /// Whether the next run on a thread goes on with its value.
+    fn lifetime(&mut self, what: &str, path: &str, old: &Field, new: &Field) {
+        if old.persist != new.persist {
+            self.claim(format!("{path}/persist"));
+        }
+        let (group, message) = match (old.lives_with_thread(), new.lives_with_thread()) {
+            (true, false) => (
+                Group::NeedsMigration,
+                format!(
+                    "{what} lives with the thread no more: the next run on one begins with its first value"
+                ),
+            ),
+            (false, true) => (
+                Group::Compatible,
+                format!(
+                    "{what} lives with the thread now: the next run on one goes on with its value"
+                ),
+            ),
+            _ => return,
+        };
+        let at = (Some(old.at), Some(new.at));
+        self.say(group, Side::Threads, "field-kept", at, message);
     }
 }
 

@@ -9,7 +9,7 @@ use super::target::quoted_word;
 use super::{Place, first_word, last_word};
 
 /// What may stand before a field of a state.
-const MODIFIERS: [&str; 4] = ["in", "out", "ephemeral", "untracked"];
+const MODIFIERS: [&str; 5] = ["in", "out", "persist", "ephemeral", "untracked"];
 
 /// `ephemral x: int`, `inout x: int`
 pub fn modifier(place: &Place) -> Option<Diagnostic> {
@@ -26,6 +26,7 @@ pub fn modifier(place: &Place) -> Option<Diagnostic> {
     let meant = match word {
         "inout" | "in_out" => Some("in out"),
         "transient" | "temp" | "temporary" | "volatile" => Some("ephemeral"),
+        "persistent" | "persisted" | "keep" | "kept" | "durable" => Some("persist"),
         "input" | "readonly" => Some("in"),
         "output" => Some("out"),
         _ => name::closest(word, MODIFIERS).filter(|_| word.len() > 1),

@@ -12,6 +12,7 @@ use crate::ir::Retry;
 
 use super::super::Resolver;
 use super::super::node::{Cache, End, Ends, MaxVisits, Node, Own, Skip, Work};
+use super::super::preparation;
 use super::super::program::Param;
 use super::super::target::{Jump, Target, TargetKind};
 use super::Inside;
@@ -45,7 +46,7 @@ impl Resolver<'_> {
             PropertyKind::Set(set) => Some(set),
             _ => None,
         });
-        Node {
+        let mut made = Node {
             name: node.name.clone(),
             doc: node.doc.clone(),
             kind_span: node.kind_span,
@@ -55,6 +56,7 @@ impl Resolver<'_> {
             input_record,
             skips,
             lets,
+            lets_ahead: 0,
             let_twice,
             requires: requires
                 .into_iter()
@@ -77,7 +79,9 @@ impl Resolver<'_> {
             tags: tags(&properties),
             work,
             span: node.span,
-        }
+        };
+        preparation::of_node(&mut made);
+        made
     }
 
     fn node_input(&mut self, inside: &Inside, properties: &Properties) -> ThinVec<Param> {

@@ -67,6 +67,7 @@ impl Resolver<'_> {
             via_wrong,
             default: field.default.as_ref().map(|e| self.expr(file, e)),
             constraints: bounds.constraints,
+            persist: field.persist,
             ephemeral: field.ephemeral,
             untracked: field.untracked,
             based_on: None,

@@ -11,6 +11,7 @@ use crate::ast::target::{
 use crate::base::FileId;
 
 use super::super::Resolver;
+use super::super::preparation;
 use super::super::program::{Tool, ToolBody};
 use super::super::target::{Arm, Emit, Jump, Route, SetItem as Write, Target, TargetKind};
 
@@ -50,7 +51,7 @@ impl Resolver<'_> {
     }
 
     fn tool_body(&mut self, file: FileId, body: &item::ToolBody) -> ToolBody {
-        ToolBody {
+        let mut made = ToolBody {
             reads: self.params(file, &body.reads, "field", false),
             lets: body.lets.iter().map(|l| self.bound(file, l)).collect(),
             requires: body
@@ -62,7 +63,9 @@ impl Resolver<'_> {
             emits: body.emits.iter().map(|e| self.emit(file, e)).collect(),
             goto: body.goto.as_ref().map(|jumps| self.tool_route(file, jumps)),
             returns: body.returns.as_ref().map(|e| self.expr(file, e)),
-        }
+        };
+        preparation::of_body(&mut made);
+        made
     }
 
     /// Parameters, `reads` and `let` names share one scope.

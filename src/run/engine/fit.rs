@@ -35,6 +35,17 @@ pub(super) enum Held {
     Lasting,
 }
 
+impl Held {
+    /// Whether a field begins anew whatever the thread has of it.
+    pub(super) fn begins_anew(self, field: &Field) -> bool {
+        match self {
+            Held::Frame => false,
+            Held::State => !field.lives_with_thread(),
+            Held::Lasting => field.mode.is_in(),
+        }
+    }
+}
+
 /// Holds a frame against its graph, and all that lasts inside it. Values that `migrate` has for fields are given where
 /// `migrates` says so.
 ///
@@ -106,7 +117,7 @@ impl Fit<'_> {
         self.all_known(&fields, image)?;
         if held == Held::Lasting {
             // What a call is given it is given anew.
-            let given = |name: &str| fields.get(base(name)).is_some_and(|f| f.mode.is_in());
+            let given = |name: &str| fields.get(base(name)).is_some_and(|f| held.begins_anew(f));
             image.fields.retain(|name, _| !given(name));
         }
         for (field, first) in self
@@ -115,9 +126,10 @@ impl Fit<'_> {
             .iter()
             .zip(&self.engine.plan.graphs[self.id].initial)
         {
-            let given = held == Held::Lasting && field.mode.is_in();
-            let default = self.graph.migrate.defaults.get(&field.name);
-            if let Some(default) = default.filter(|_| !given) {
+            if held.begins_anew(field) {
+                continue;
+            }
+            if let Some(default) = self.graph.migrate.defaults.get(&field.name) {
                 self.default(field, first.as_ref(), default, image)?;
             }
             if let Some(kept) = image.fields.get_mut(&field.name) {

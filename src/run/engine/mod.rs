@@ -32,7 +32,6 @@ use super::step::{FrameEnd, keep, run_frame, tell_again};
 use super::store::{Record, RunState, Source, Store, ThreadImage};
 use super::stream::EventSink;
 use super::view::short_hash;
-use super::visits::{VISITS, Visits};
 use super::work::doubt;
 
 mod answers;
@@ -43,6 +42,7 @@ mod finish;
 mod fit;
 mod fork;
 mod lease;
+mod left_behind;
 mod live;
 mod migrate;
 mod names;
@@ -149,6 +149,7 @@ impl Engine {
             mut frame,
             input,
             taken,
+            left_behind,
         } = match prepared {
             Ok(prepared) => prepared,
             Err(error) => return Err(self.give_up(held, error).await),
@@ -181,10 +182,8 @@ impl Engine {
             Ok(changes) => {
                 let taken = taken.into_iter().flat_map(|taken| taken.checkpoints);
                 let taken = taken.flat_map(|checkpoint| checkpoint.writes);
-                let visits = image.iter().flat_map(|image| image.frames.first());
-                let counts = changes.iter().any(|write| write.field == VISITS);
-                let visits = visits.filter_map(Visits::let_go).filter(|_| !counts);
-                let changes = taken.chain(visits).chain(changes).collect();
+                let plan = &self.plan.graphs[graph];
+                let changes = left_behind.writes(&frame, plan, taken.collect(), changes);
                 keep(&cx, &self.plan, &frame, changes, Source::Input).await
             }
             Err(error) => {

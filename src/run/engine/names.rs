@@ -101,8 +101,8 @@ impl<'e> Names<'e> {
     /// The graph whose state lasts between the calls at a path.
     pub fn lasting(&self, path: &str) -> Option<GraphId> {
         let walked = self.walk(path);
-        walked
-            .called
-            .filter(|_| walked.persist == Some(Persist::Thread))
+        let called = walked.called?;
+        let lasts = self.graph(called)?.outlives_call(walked.persist?);
+        lasts.then_some(called)
     }
 }

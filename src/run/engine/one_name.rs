@@ -27,7 +27,7 @@ pub(super) fn check(names: &Names<'_>, image: &ThreadImage, held: Held) -> Resul
     for frame in &image.frames {
         let graph = names.graph_of(&frame.frame);
         if let Some(graph) = graph.and_then(|id| names.engine.plan.flow.graphs.get(id)) {
-            fields(graph, frame, Held::Frame)?;
+            fields(graph, frame, held)?;
             if held == Held::Frame {
                 nodes(graph, frame)?;
             }
@@ -51,9 +51,8 @@ fn fields(graph: &Graph, frame: &FrameImage, held: Held) -> Result<(), StartErro
     });
     let has: BTreeSet<&str> = names.map(|name| field(name)).collect();
     for (old, new) in &graph.migrate.fields {
-        // What a call is given it is given anew.
-        let given = |field: &crate::ir::Field| field.name == *new && field.mode.is_in();
-        let goes = held == Held::Lasting && graph.fields.iter().any(given);
+        let anew = |field: &crate::ir::Field| field.name == *new && held.begins_anew(field);
+        let goes = graph.fields.iter().any(anew);
         if !goes && has.contains(&**old) && has.contains(&**new) {
             return Err(refused(format!(
                 "`migrate` renames field `{old}` of graph `{}` to `{new}`, and the thread has a value of `{new}` already: one of the two would be lost",

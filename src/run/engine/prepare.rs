@@ -13,6 +13,7 @@ use crate::run::work::subgraph::{restore, restore_fields};
 use crate::value::Value;
 
 use super::fit::Held;
+use super::left_behind::LeftBehind;
 use super::take_over::TakenOver;
 use super::{Engine, Gone, RunOptions, StartError, latest_step};
 
@@ -24,6 +25,8 @@ pub(super) struct Begun {
     pub input: Vec<(FieldId, Value)>,
     /// What the thread has already; `None` of a new thread.
     pub taken: Option<TakenOver>,
+    /// What of it the run leaves behind.
+    pub left_behind: LeftBehind,
 }
 
 /// A run that goes on.
@@ -62,21 +65,25 @@ impl Engine {
         let context = self.context_given(flow_graph, &options.context)?;
         let mut frame = Frame::new(graph, plan, "".into(), String::new(), &context);
         let mut taken = None;
+        let mut left_behind = LeftBehind::default();
         if let Some(image) = image {
             self.check_graph(&plan.name, image)?;
-            let of_now = self.take_over(graph, image, options.migrate, Held::State)?;
-            if let Some(root) = of_now.image.frames.first() {
+            let mut of_now = self.take_over(graph, image, options.migrate, Held::State)?;
+            if let Some(root) = of_now.image.frames.first_mut() {
                 // What the last run left undone is dropped, also what the graph has no more.
+                left_behind = LeftBehind::of(flow_graph, root);
                 restore_fields(&mut frame, plan, root).map_err(StartError::from_run)?;
                 frame.step = latest_step(image) + 1;
             }
             taken = Some(of_now);
         }
         let input = self.input(flow_graph, &frame, input)?;
+        left_behind.reverts(&mut frame, plan, &input);
         Ok(Begun {
             frame,
             input,
             taken,
+            left_behind,
         })
     }
 

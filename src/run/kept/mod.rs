@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
 
+use crate::ir::node::Persist;
 use crate::value::Value;
 
 use super::error::RunError;
@@ -64,15 +65,14 @@ impl Kept {
         }
     }
 
-    /// Gives a frame that begins what the call before it on this path has left: all but what its caller gives
-    /// and what is kept in no checkpoint. Gives back what the frame's own first checkpoint has to have of it: only that it
+    /// Gives a frame that begins what the call before it on this path has left of the fields that outlive a call. Gives back what the frame's own first checkpoint has to have of it: only that it
     /// began with it.
     ///
     /// # Errors
     /// As of [`restore_fields`].
     pub fn seed(
         &self,
-        path: &str,
+        (path, persist): (&str, Persist),
         plan: &Plan,
         caller: &Frame,
         frame: &mut Frame,
@@ -84,9 +84,10 @@ impl Kept {
         let mut image = image(&state.whole());
         drop(states);
         let fields = plan.flow.graphs[frame.graph].fields.iter();
-        for given in fields.filter(|field| field.mode.is_in()) {
-            image.fields.remove(&given.name);
+        for anew in fields.filter(|field| !field.outlives_call(persist)) {
+            image.fields.remove(&anew.name);
         }
+        schedule::retain_made(&mut image.schedule, |name| image.fields.contains_key(name));
         let graph = &plan.graphs[frame.graph];
         restore_fields(frame, graph, &image)?;
         let names: Vec<String> = image.fields.into_keys().collect();
@@ -103,6 +104,7 @@ impl Kept {
     pub fn left(
         &self,
         path: Option<String>,
+        persist: Persist,
         plan: &Plan,
         caller: &Frame,
         frame: &Frame,
@@ -110,7 +112,7 @@ impl Kept {
         let states = self.states();
         let own = path.map(|path| {
             let before = states.get(&caller.key, &path);
-            let (state, changed) = left(before, plan, frame);
+            let (state, changed) = left(before, persist, plan, frame);
             (path, state, changed)
         });
         (own.is_some() || states.has(&frame.key)).then(|| Left {
@@ -147,10 +149,9 @@ pub struct Left {
 }
 
 /// The state that a call has come to, and how that has come of the one before it.
-fn left(before: Option<&State>, plan: &Plan, frame: &Frame) -> (State, Changed) {
+fn left(before: Option<&State>, persist: Persist, plan: &Plan, frame: &Frame) -> (State, Changed) {
     let graph = &plan.graphs[frame.graph];
     let declared = plan.flow.graphs[frame.graph].fields.iter();
-    let passes = |id| graph.untracked.contains(&id) || graph.ephemeral.contains(&id);
     let base = frame.base.as_ref().filter(|_| before.is_some());
     let mut state = State::default();
     let mut changed = Changed {
@@ -158,8 +159,7 @@ fn left(before: Option<&State>, plan: &Plan, frame: &Frame) -> (State, Changed) 
         ..Changed::default()
     };
     for (((id, name), value), field) in graph.fields.entries().zip(&frame.fields).zip(declared) {
-        // What a call is given it is given anew.
-        if passes(id) || field.mode.is_in() {
+        if !field.outlives_call(persist) {
             continue;
         }
         let since = base.and_then(|base| base.since(id));
@@ -174,7 +174,9 @@ fn left(before: Option<&State>, plan: &Plan, frame: &Frame) -> (State, Changed) 
     let gone = gone.map(|name| (name.clone(), Since::Whole));
     changed.fields.extend(gone);
     changed.fields.retain(|_, since| *since != Since::Nothing);
-    let made = json!(schedule::made(graph, &frame.freshness));
+    let mut made = schedule::made(graph, &frame.freshness);
+    made.retain(|name, _| state.fields.contains_key(name));
+    let made = json!(made);
     state.rest.insert("made", Value::from_json(&made));
     if !graph.given.is_empty() {
         let given = json!(graph.given);

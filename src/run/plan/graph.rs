@@ -10,7 +10,7 @@ use crate::expr::scope::StateFields;
 use crate::expr::ty::{RecordField, TypeTable};
 use crate::expr::{Scope, Type};
 use crate::ir::graph::Field;
-use crate::ir::{Channel, FieldId, Graph, JoinId, Node, NodeId, ToolId};
+use crate::ir::{Channel, FieldId, FieldMode, Graph, JoinId, Node, NodeId, ToolId};
 use crate::run::freshness::BasedPlan;
 use crate::value::{List, Map, Value};
 
@@ -39,6 +39,8 @@ pub struct GraphPlan {
     pub based: BasedPlan,
     /// What the attributes of its fields ask, of those that ask anything.
     pub bounds: BTreeMap<FieldId, Constraints>,
+    /// Fields that a run's input alone gives: a run without one begins with their default.
+    pub inputs: BTreeSet<FieldId>,
     /// Fields that are cleared after the super-step that follows a write.
     pub ephemeral: BTreeSet<FieldId>,
     /// Fields that are left out of checkpoints.
@@ -122,6 +124,9 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
             .collect(),
         based: BasedPlan::new(&graph.fields),
         bounds: bounds(graph),
+        inputs: marked(graph, |field| {
+            field.mode == FieldMode::In && !field.lives_with_thread()
+        }),
         ephemeral: marked(graph, |field| field.ephemeral),
         untracked: marked(graph, |field| field.untracked),
         given: graph.migrate.defaults.keys().cloned().collect(),

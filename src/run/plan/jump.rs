@@ -205,21 +205,40 @@ pub fn lets(
     Ok(lets)
 }
 
-/// What must hold, with the message of each.
-pub fn requires(
+/// What is computed and asked before a node's work, or a tool's body has an effect.
+pub enum Preparation {
+    /// A `let`.
+    Let(Slot, Code),
+    /// A `require`, with its message.
+    Require(Code, Option<Code>),
+}
+
+/// `let`s, and each `require` behind those that it needs.
+pub fn preparations(
     builder: &Builder<'_>,
-    requires: &[Require],
-    scope: &Scope,
-) -> Result<Vec<(Code, Option<Code>)>, PlanError> {
-    let plan = |require: &Require| {
+    (items, requires): (&[Named], &[Require]),
+    scope: &mut Scope,
+) -> Result<Vec<Preparation>, PlanError> {
+    let mut made = Vec::with_capacity(items.len() + requires.len());
+    let require = |scope: &Scope, require: &Require| {
         let message = require.message.as_ref();
         let message = message.map(|message| builder.code(message, scope));
-        Ok((
-            builder.code(&require.condition, scope)?,
-            message.transpose()?,
-        ))
+        let condition = builder.code(&require.condition, scope)?;
+        Ok(Preparation::Require(condition, message.transpose()?))
     };
-    requires.iter().map(plan).collect()
+    let mut left = requires.iter().peekable();
+    for (computed, item) in items.iter().enumerate() {
+        while let Some(next) = left.next_if(|next| next.after_lets as usize <= computed) {
+            made.push(require(scope, next)?);
+        }
+        let value = builder.code(&item.value, scope)?;
+        let slot = scope.declare(item.name.as_str(), Type::Json);
+        made.push(Preparation::Let(slot, value));
+    }
+    for next in left {
+        made.push(require(scope, next)?);
+    }
+    Ok(made)
 }
 
 /// Names and values in a scope.

@@ -18,7 +18,7 @@ use crate::value::{Map, Value};
 
 use super::code::{Builder, Code, PlanError, Text};
 
-use super::jump::{self, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
+use super::jump::{self, EmitPlan, JumpPlan, Preparation, RoutePlan, SetPlan, TargetPlan};
 use super::narrow::{self, NarrowPlans};
 use super::permit::{self, PermitPlan};
 
@@ -85,10 +85,10 @@ pub struct NodePlan {
     pub input: Option<Map>,
     /// When it does nothing.
     pub skips: Vec<(Code, Option<JumpPlan>)>,
-    /// `let` names.
-    pub lets: Vec<(Slot, Code)>,
-    /// What must hold, with the message.
-    pub requires: Vec<(Code, Option<Code>)>,
+    /// `let`s and `require`s, in the order in which they are computed and asked.
+    pub prepare: Vec<Preparation>,
+    /// `let`s that are computed behind the work.
+    pub lets_behind: Vec<(Slot, Code)>,
     /// Writes after the work.
     pub set: Vec<SetPlan>,
     /// Events.
@@ -288,8 +288,7 @@ pub fn plan(
         ))
     });
     let skips = skips.collect::<Result<_, PlanError>>()?;
-    let lets = jump::lets(builder, &node.lets, &mut scope)?;
-    let requires = jump::requires(builder, &node.requires, &scope)?;
+    let prepare = jump::preparations(builder, (&node.lets, &node.requires), &mut scope)?;
     let cache = node.cache.as_ref().map(|cache| {
         let key = cache.key.as_ref().map(|key| builder.code(key, &scope));
         Ok(CachePlan {
@@ -299,6 +298,7 @@ pub fn plan(
     });
     let cache = cache.transpose()?;
     let work = work(builder, &node.work, &mut scope)?;
+    let lets_behind = jump::lets(builder, &node.lets_behind, &mut scope)?;
     let set = jump::sets(builder, &node.set, &scope)?;
     let emits = jump::emits(builder, &node.emits, &scope)?;
     let after = stops(builder, node, true, &mut scope)?;
@@ -328,8 +328,8 @@ pub fn plan(
         after,
         input: defaults(&node.input, &builder.flow.types),
         skips,
-        lets,
-        requires,
+        prepare,
+        lets_behind,
         set,
         emits,
         next,

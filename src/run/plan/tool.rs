@@ -9,7 +9,7 @@ use crate::ir::{FieldId, Tool, ToolBody};
 use crate::run::model::ToolSpec;
 
 use super::code::{Builder, Code, PlanError};
-use super::jump::{self, EmitPlan, RoutePlan, SetPlan};
+use super::jump::{self, EmitPlan, Preparation, RoutePlan, SetPlan};
 
 /// A tool.
 pub struct ToolPlan {
@@ -33,10 +33,8 @@ pub struct BodyPlan {
     pub run: Slot,
     /// How many slots.
     pub slots: usize,
-    /// `let` names.
-    pub lets: Vec<(Slot, Code)>,
-    /// What must hold, with the message.
-    pub requires: Vec<(Code, Option<Code>)>,
+    /// `let`s and `require`s, in the order in which they are computed and asked.
+    pub prepare: Vec<Preparation>,
     /// Writes.
     pub set: Vec<SetPlan>,
     /// Events.
@@ -85,8 +83,7 @@ fn body(builder: &Builder<'_>, tool: &Tool, body: &ToolBody) -> Result<BodyPlan,
         scope.declare(name.as_str(), Type::Json);
     }
     let run = scope.declare("run", Type::Json);
-    let lets = jump::lets(builder, &body.lets, &mut scope)?;
-    let requires = jump::requires(builder, &body.requires, &scope)?;
+    let prepare = jump::preparations(builder, (&body.lets, &body.requires), &mut scope)?;
     let set = body.set.iter().enumerate().map(|(i, item)| {
         let value = builder.code(&item.value, &scope)?;
         Ok(SetPlan {
@@ -112,8 +109,7 @@ fn body(builder: &Builder<'_>, tool: &Tool, body: &ToolBody) -> Result<BodyPlan,
         writes: body.set.iter().map(|item| item.field.clone()).collect(),
         run,
         slots: scope.names.len(),
-        lets,
-        requires,
+        prepare,
         set,
         emits,
         goto,

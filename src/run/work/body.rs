@@ -12,6 +12,7 @@ use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::ordinal::Of;
 use crate::run::plan::graph::ToolFields;
+use crate::run::plan::jump::Preparation;
 use crate::run::plan::tool::BodyPlan;
 use crate::run::plan::{Code, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
 use crate::run::task::{TaskRun, show};
@@ -54,15 +55,21 @@ pub fn interpret(
         *place = value;
     }
     put(&mut slots, body.run, Some(run.around.facts().clone()));
-    for (slot, code) in &body.lets {
-        let value = code
-            .eval(&BodyEnv {
-                run,
-                slots: &slots,
-                scope,
-            })
-            .map_err(refuse)?;
-        put(&mut slots, *slot, Some(value));
+    for step in &body.prepare {
+        let env = BodyEnv {
+            run,
+            slots: &slots,
+            scope,
+        };
+        match step {
+            Preparation::Let(slot, code) => {
+                let value = code.eval(&env).map_err(refuse)?;
+                put(&mut slots, *slot, Some(value));
+            }
+            Preparation::Require(condition, message) => {
+                require(condition, message.as_ref(), &env).map_err(refuse)?;
+            }
+        }
     }
     let done = Done::compute(
         run,
@@ -118,9 +125,6 @@ impl<'p> Done<'p> {
         body: &'p BodyPlan,
         env: &BodyEnv<'_, '_>,
     ) -> Result<Done<'p>, RunError> {
-        for (condition, message) in &body.requires {
-            require(condition, message.as_ref(), env)?;
-        }
         let writes = body.set.iter();
         let writes = writes.map(|item| Ok((item, incoming(item, env)?)));
         let writes = writes.collect::<Result<Vec<_>, RunError>>()?;

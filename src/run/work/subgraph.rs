@@ -58,7 +58,8 @@ pub async fn work(
         .limits
         .extend(limit.map(|most| StepLimit::new(&called.name, most, child.before, kept)));
     child.tracked = frame.tracked && persist != Persist::None;
-    let lasting = (persist == Persist::Thread).then(|| lasting_path(run.effects.task()));
+    let lasts = plan.flow.graphs[graph].outlives_call(persist);
+    let lasting = lasts.then(|| lasting_path(run.effects.task()));
     child.callers.clone_from(&frame.callers);
     if !run.around.graph.narrowed.is_empty() {
         child.callers.push(frame.graph);
@@ -70,7 +71,7 @@ pub async fn work(
         }
         None => {
             let mut changes = match &lasting {
-                Some(path) => cx.kept.seed(path, &plan, frame, &mut child)?,
+                Some(path) => (cx.kept).seed((path, persist), &plan, frame, &mut child)?,
                 None => Vec::new(),
             };
             let input = input(run, with)?;
@@ -91,7 +92,7 @@ pub async fn work(
     }
     run.called = Some(Box::new(Called {
         steps: child.made,
-        left: cx.kept.left(lasting, &plan, frame, &child),
+        left: (cx.kept).left(lasting, persist, &plan, frame, &child),
         half,
     }));
     hand_back(run, called, &child, into)?;

@@ -117,6 +117,7 @@ impl<'a> Facts<'a> {
         for stop in &node.stops {
             self.permits(&stop.permits);
         }
+        self.named("let behind it", &node.lets_behind);
         let sets = self.sets(&node.set);
         self.list("set", sets);
         self.emits(node);

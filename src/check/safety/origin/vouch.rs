@@ -9,8 +9,8 @@
 use std::rc::Rc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
-use crate::ast::item::Require;
 use crate::expr::fold::same::same;
+use crate::resolve::node::Require;
 
 use super::bound::{Bound, each_of};
 use super::env::{Env, is_small};

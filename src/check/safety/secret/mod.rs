@@ -9,9 +9,10 @@ mod leak;
 use std::rc::Rc;
 
 use crate::ast::Name;
-use crate::ast::item::{NamedArg, Require};
+use crate::ast::item::NamedArg;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId, ToolId};
+use crate::resolve::node::Require;
 use crate::resolve::program::{
     Ask, Emit, Graph, Jump, ModelCall, Node, Permit, Program, TargetKind, Work,
 };

@@ -1,0 +1,179 @@
+//! Writes that give a reducer what the field has already: `docs: state.docs + [x]` through `append` has each element twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ast::expr::{BinaryOp, Expr, ExprKind};
+use crate::ast::item::Let;
+use crate::base::Span;
+use crate::diag::{Diagnostic, Diagnostics, Level, codes};
+use crate::expr::infer::path;
+use crate::ir::Channel;
+use crate::resolve::jumps::Maker;
+use crate::resolve::program::{Field, Graph, Program, SetItem};
+
+use super::cfg::build::called_bodies;
+
+/// Methods that give back elements or entries of what they are called on.
+const PARTS: [&str; 9] = [
+    "filter", "sort", "sort_by", "unique", "distinct", "reverse", "slice", "merge", "without",
+];
+
+/// What each `let` has as parts of its value.
+type Lets<'a> = BTreeMap<&'a str, BTreeSet<String>>;
+
+/// Reports the writes of a graph, and those that bodies of tools make there.
+pub fn writes(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
+    if !graph.fields.iter().any(|field| gathers(field).is_some()) {
+        return;
+    }
+    let made: Vec<Lets<'_>> = graph.nodes.iter().map(|node| lets(&node.lets)).collect();
+    let none = Lets::new();
+    let mut write = |item: &SetItem, lets: &Lets<'_>| {
+        let field = item.field.and_then(|id| graph.fields.get(id));
+        if let Some(field) = field.filter(|_| !item.replace) {
+            let own = format!("state.{}", field.name.node);
+            let found = found(field, item.name.span, &item.value, (own.as_str(), lets));
+            found.into_iter().for_each(|found| diags.push(found));
+        }
+    };
+    for (node, lets) in graph.nodes.iter().zip(&made) {
+        node.set.iter().for_each(|item| write(item, lets));
+    }
+    for (maker, jump) in graph.jumps() {
+        let lets = match maker {
+            Maker::Node(id, _) => made.get(id.0 as usize).unwrap_or(&none),
+            _ => &none,
+        };
+        jump.set.iter().for_each(|item| write(item, lets));
+    }
+    let mut told = BTreeSet::new();
+    let bodies = graph.nodes.iter();
+    let bodies = bodies.flat_map(|node| called_bodies(program, node));
+    for (_, body) in bodies {
+        let own = body.set.iter();
+        let own = own.map(|item| (&item.field, item.replace, &item.value));
+        let jumps = body.jump_sets();
+        let jumps = jumps.map(|item| (&item.name, item.replace, &item.value));
+        for (name, _, value) in own.chain(jumps).filter(|(_, replace, _)| !replace) {
+            let reads = body.reads.iter().any(|read| read.name.node == name.node);
+            let field = graph.field(&name.node).and_then(|id| graph.fields.get(id));
+            if let Some(field) = field.filter(|_| reads && told.insert(name.span)) {
+                let lets = lets(&body.lets);
+                let found = found(field, name.span, value, (name.node.as_str(), &lets));
+                found.into_iter().for_each(|found| diags.push(found));
+            }
+        }
+    }
+}
+
+/// The name of a reducer that puts a write together with what is there, and how bad the field's own value in it is.
+fn gathers(field: &Field) -> Option<(&'static str, Level)> {
+    Some(match &field.channel {
+        Channel::Append => ("append", Level::Error),
+        Channel::Add => ("add", Level::Error),
+        Channel::Union => ("union", Level::Warning),
+        Channel::Merge => ("merge", Level::Warning),
+        Channel::DeepMerge => ("deep_merge", Level::Warning),
+        Channel::Upsert { .. } => ("upsert", Level::Warning),
+        Channel::AddMessages => ("add_messages", Level::Warning),
+        _ => return None,
+    })
+}
+
+fn found(
+    field: &Field,
+    name: Span,
+    value: &Expr,
+    (own, lets): (&str, &Lets<'_>),
+) -> Option<Diagnostic> {
+    let (by, level) = gathers(field)?;
+    let part = own_part(value, own, lets)?;
+    let written = &field.name.node;
+    let then = match level {
+        Level::Error => format!("`{by}` adds it to what is there: it counts twice"),
+        _ => format!("`{by}` has it already, and old values overwrite what tasks beside write"),
+    };
+    let message = format!("the write to `{written}` holds the value that the field has already");
+    let mut found = Diagnostic::new(&codes::GATHERED_TWICE, message, part)
+        .here(then)
+        .help(format!(
+            "write only the part that is new, or the whole past the reducer: `{written} := ..`"
+        ));
+    found.level = level;
+    let (old, new) = match new_part(value, own, lets) {
+        Some((old, new)) => (
+            Span::new(old.file, old.start as usize, new.start as usize),
+            "",
+        ),
+        None => {
+            let sign = Span::new(name.file, name.end as usize, value.span.start as usize);
+            (sign, " := ")
+        }
+    };
+    Some(found.fix(old, new))
+}
+
+/// Of `own + new` the spans of both, where all that comes behind the first is new.
+fn new_part(value: &Expr, own: &str, lets: &Lets<'_>) -> Option<(Span, Span)> {
+    let (mut at, mut new) = (value, None);
+    while let ExprKind::Binary(op, left, right) = &at.kind {
+        if op.node != BinaryOp::Add || own_part(right, own, lets).is_some() {
+            return None;
+        }
+        new = Some(right.span);
+        at = left;
+    }
+    let is_own = path(at).is_some_and(|path| path == own);
+    is_own.then_some((at.span, new?))
+}
+
+/// Where a value has a field's own value as a part.
+fn own_part(value: &Expr, own: &str, lets: &Lets<'_>) -> Option<Span> {
+    let parts = parts(value, lets).into_iter();
+    let own = parts.filter(|(path, _)| path == own);
+    own.map(|(_, span)| span).next()
+}
+
+fn lets(written: &[Let]) -> Lets<'_> {
+    let mut lets = Lets::new();
+    for bound in written {
+        let parts = parts(&bound.value, &lets).into_iter();
+        let parts = parts.map(|(path, _)| path).collect();
+        lets.insert(&bound.name.node, parts);
+    }
+    lets
+}
+
+/// The paths whose values are parts of an expression's value, in order: not those of conditions, indices and sizes.
+fn parts(expr: &Expr, lets: &Lets<'_>) -> Vec<(String, Span)> {
+    let mut found = Vec::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match &expr.kind {
+            ExprKind::Ident(name) if lets.contains_key(name.as_str()) => {
+                let paths = lets.get(name.as_str()).into_iter().flatten();
+                found.extend(paths.map(|path| (path.clone(), expr.span)));
+            }
+            ExprKind::Ident(_) | ExprKind::Select { .. } => {
+                found.extend(path(expr).map(|path| (path, expr.span)));
+            }
+            ExprKind::Binary(op, left, right) => match op.node {
+                BinaryOp::Add => open.extend([&**right, &**left]),
+                BinaryOp::Subtract => open.push(left),
+                _ => {}
+            },
+            ExprKind::Conditional(_, yes, no) => open.extend([&**no, &**yes]),
+            ExprKind::Call {
+                target: Some(target),
+                function,
+                args,
+            } => match (function.node.as_str(), args.as_slice()) {
+                (name, _) if PARTS.contains(&name) => open.push(target),
+                ("fold", [_, _, first, _]) => open.push(first),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    found
+}
