@@ -17,6 +17,7 @@ use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::diag::render::{Style, human};
 use graphc::run::engine::{Engine, Fork, RunOptions, fork};
+use graphc::run::permission::PERMISSIONS;
 use graphc::run::plan::plan;
 use graphc::run::schedule;
 use graphc::run::store::{CheckpointInfo, Effects, Keep, RunState, Source, Store};
@@ -103,10 +104,10 @@ async fn ended(store: &Arc<dyn Store>, thread: &str) -> Vec<Ended> {
     ended
 }
 
-/// The state that a caller sees, without what calls have left inside.
+/// The state that a caller sees, without what calls have left inside. What a fork does by what the thread had done uses up no permission.
 async fn state(store: &Arc<dyn Store>, thread: &str, seq: u64) -> BTreeMap<String, Value> {
     let mut state = store.state(thread, "", seq).await.unwrap();
-    state.retain(|name, _| !name.starts_with('@'));
+    state.retain(|name, _| !name.starts_with('@') && name != PERMISSIONS);
     state
 }
 

@@ -15,6 +15,7 @@ Examples:
   graphc resume desk.graph --thread t1 --answer '{\"reply\": \"Fixed.\", \"by\": \"Kim\"}'
   graphc resume desk.graph --thread t1 --interrupt i-1 --answer @answer.json
   graphc resume desk.graph --thread t1 --interrupt 'work[0]/ask' --answer true --interrupt 'work[1]/ask' --answer false
+  graphc resume desk.graph --thread t1 --answer true --by kim
   graphc resume desk.graph --thread t1           after a crash or a failure";
 
 /// Arguments of `graphc resume`.
@@ -34,6 +35,9 @@ pub struct Args {
     /// answered by the first `--answer`, the second by the second
     #[arg(long, value_name = "ID", requires = "answer")]
     pub interrupt: Vec<String>,
+    /// Who answers, as `answered.by` and `graphc threads show` say it; the system's user where left out
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
     /// Stop before this node too, by name or path, or `*` for each; may be given several times
     #[arg(long, value_name = "NODE")]
     pub interrupt_before: Vec<String>,
@@ -71,6 +75,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             interrupt_before: args.interrupt_before,
             no_stops: args.no_stops,
             given: Vec::new(),
+            by: args.by,
             alone: args.no_answers,
             resumes: true,
             after: args.after,

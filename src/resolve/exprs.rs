@@ -74,6 +74,12 @@ pub fn behind_work(node: &Node) -> (Vec<&Expr>, Vec<&TemplateText>) {
     let asks = node.stops.iter().filter(|stop| stop.after);
     let asks: Vec<&Ask> = asks.filter_map(|stop| stop.ask.as_ref()).collect();
     asks.iter().for_each(|ask| found.ask(ask));
+    let permits = node.stops.iter().filter(|stop| stop.after);
+    found.exprs(
+        permits
+            .flat_map(|stop| &stop.permits)
+            .flat_map(Permit::exprs),
+    );
     node.edges.iter().for_each(|jump| found.jump(jump));
     node.goto.iter().for_each(|goto| found.route(&goto.node));
     let texts = asks.into_iter().filter_map(|ask| match ask {

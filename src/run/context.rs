@@ -20,9 +20,11 @@ use super::journal::Journal;
 use super::kept::Kept;
 use super::limit::TaskLimit;
 use super::model::Usage;
+use super::permission::Uses;
 use super::plan::{Plan, WorkPlan};
 use super::store::{ForkedFrom, FrameImage, Store};
 use super::stream::EventSink;
+use super::turns::Turns;
 
 /// A run under way: its plan, its ways to the outside, and its counters.
 pub struct RunContext {
@@ -81,6 +83,10 @@ pub struct RunContext {
     pub root: GraphId,
     /// Names that nodes had when the run began.
     pub former: FormerNames,
+    /// Permissions for one call that calls under way have used.
+    pub uses: Uses,
+    /// Whose turn it is to use one.
+    pub turns: Turns,
     /// Whether this process has kept a checkpoint.
     pub has_kept: AtomicBool,
 }

@@ -64,17 +64,9 @@ pub struct RunError {
     pub cause: Option<Box<RunError>>,
     /// Of kind `version`: what of the thread the flow has no more.
     pub gone: Option<Box<Gone>>,
-    /// What a resume alone does not help against.
-    pub lasting: Option<Box<Lasting>>,
-}
-
-/// What a resume comes to again, unless something else is done about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lasting {
-    /// A person has refused it, which is kept.
-    Refused,
-    /// A limit was reached that this setting lifts: an option such as `--max-tasks`, or that of a graph in words.
-    Limit(String),
+    /// A limit was reached that this setting lifts: an option such as `--max-tasks`, or that of a graph in words. A resume alone
+    /// comes to it again.
+    pub lifted_by: Option<Box<str>>,
 }
 
 impl RunError {
@@ -89,29 +81,21 @@ impl RunError {
             attempt: 0,
             cause: None,
             gone: None,
-            lasting: None,
+            lifted_by: None,
         }
     }
 
     /// An error about a limit that this setting lifts.
     pub fn lifted_by(self, setting: impl Into<String>) -> Self {
         Self {
-            lasting: Some(Box::new(Lasting::Limit(setting.into()))),
+            lifted_by: Some(setting.into().into()),
             ..self
         }
     }
 
     /// The setting that lifts the limit that was reached.
     pub fn setting(&self) -> Option<&str> {
-        match self.lasting.as_deref() {
-            Some(Lasting::Limit(setting)) => Some(setting),
-            _ => None,
-        }
-    }
-
-    /// Whether a person has refused it.
-    pub fn is_refused(&self) -> bool {
-        self.lasting.as_deref() == Some(&Lasting::Refused)
+        self.lifted_by.as_deref()
     }
 
     /// An error of kind `version` about something that the flow has no more.
@@ -148,9 +132,6 @@ impl RunError {
                 if let Some(value) = value {
                     entries.insert(key.into(), json!(value));
                 }
-            }
-            if self.is_refused() {
-                entries.insert("refused".into(), json!(true));
             }
             if let Some(place) = &self.place {
                 let (line, column) = place.end;
@@ -191,10 +172,7 @@ impl RunError {
                 .get("cause")
                 .map(|cause| Box::new(Self::from_kept(cause))),
             gone: None,
-            lasting: match (json.get("refused"), text("lifted_by")) {
-                (Some(Json::Bool(true)), _) => Some(Box::new(Lasting::Refused)),
-                (_, setting) => setting.map(|setting| Box::new(Lasting::Limit(setting))),
-            },
+            lifted_by: text("lifted_by").map(String::into_boxed_str),
         }
     }
 

@@ -21,6 +21,7 @@ use super::kept;
 use super::kept::{Base, Left};
 use super::key::TaskKey;
 use super::limit::StepLimit;
+use super::permission::{FramePermissions, PERMISSIONS};
 use super::plan::GraphPlan;
 use super::task::{Called, Surroundings, Task};
 use super::visits::{VISITS, Visits};
@@ -73,6 +74,8 @@ pub struct Frame {
     pub joins: Joins,
     /// What a call with `persist thread` has begun with, where checkpoints of the frames around it have that.
     pub base: Option<Base>,
+    /// Calls that a person has permitted ahead of them.
+    pub permissions: FramePermissions,
     /// What was written to `out` fields, for the caller; `None` for the run's own graph.
     pub out_logs: Option<BTreeMap<FieldId, OutLog>>,
     growth: BTreeMap<FieldId, Growth>,
@@ -143,6 +146,7 @@ impl Frame {
             waiting: Waiting::default(),
             joins: Joins::default(),
             base: None,
+            permissions: FramePermissions::default(),
             out_logs,
             growth: BTreeMap::new(),
         }
@@ -183,6 +187,7 @@ impl Frame {
             path: &self.path,
             context: &self.context,
             callers: &self.callers,
+            permissions: self.permissions.now(),
             limits: &self.limits,
             step: self.step,
             made: self.before + self.made + begun,
@@ -214,5 +219,6 @@ pub fn is_log(name: &str) -> bool {
         || name == VISITS
         || name == WAITING
         || name == JOINS
+        || name == PERMISSIONS
         || kept::name::is_kept(name)
 }

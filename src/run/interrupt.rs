@@ -18,6 +18,9 @@ pub struct OpenInterrupt {
     pub path: String,
     /// What is asked: an object or a text; null at a stop before a node.
     pub ask: Json,
+    /// Calls that the answer may permit, as far as that is known: `permits` in a result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permits: Vec<Json>,
     /// Type of the answer; `None` at a stop before a node, which takes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Type>,
@@ -60,6 +63,9 @@ impl OpenInterrupt {
     pub fn to_json(&self) -> Json {
         let mut json =
             json!({ "id": self.id, "node": self.node, "path": self.place(), "ask": self.ask });
+        if let (false, Some(entries)) = (self.permits.is_empty(), json.as_object_mut()) {
+            entries.insert("permits".to_owned(), Json::Array(self.permits.clone()));
+        }
         if let (true, Some(entries)) = (self.is_stop(), json.as_object_mut()) {
             entries.insert("stop".to_owned(), json!("before"));
         }
@@ -86,6 +92,7 @@ mod tests {
             node: node.to_owned(),
             path: String::new(),
             ask: Json::Null,
+            permits: Vec::new(),
             expect: None,
             task: task.to_owned(),
             effect: String::new(),

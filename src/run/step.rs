@@ -21,6 +21,7 @@ use super::limit::{TaskLimit, count_step};
 use super::plan::{GraphPlan, NodePlan};
 use super::store::Source;
 use super::task::{Next, Outcome, Output, Surroundings, Task, TaskRun, join_path};
+use super::turns::Turn;
 use super::work;
 
 mod checkpoint;
@@ -148,9 +149,14 @@ async fn run_tasks(
     if waiting.is_empty() {
         return gather(outcomes.all.into_iter().flatten());
     }
+    let turns = waiting.iter();
+    // All of them before any runs: who comes first doesn't depend on who is faster.
+    let turns: Vec<_> = turns
+        .map(|(_, task, effects)| cx.turns.note(&graph.nodes[task.node], effects))
+        .collect();
     let mut futures = Vec::with_capacity(waiting.len());
-    for (index, task, effects) in waiting {
-        futures.push(run_indexed(&around, frame, index, task, effects));
+    for ((index, task, effects), turn) in waiting.into_iter().zip(turns) {
+        futures.push(run_indexed(&around, frame, (index, task), effects, turn));
     }
     let mut running: FuturesUnordered<_> = futures.into_iter().collect();
     while let Some((index, node, outcome)) = running.next().await {
@@ -205,12 +211,14 @@ impl Outcomes {
 async fn run_indexed<'a>(
     around: &Surroundings<'a>,
     frame: &Frame,
-    index: usize,
-    task: &Task,
+    (index, task): (usize, &Task),
     effects: EffectScope,
+    turn: Option<Turn<'_>>,
 ) -> (usize, &'a NodePlan, Outcome) {
     let node = &around.graph.nodes[task.node];
-    (index, node, run_task(around, frame, task, &effects).await)
+    let outcome = run_task(around, frame, task, &effects).await;
+    drop(turn);
+    (index, node, outcome)
 }
 
 /// A failure stops the other tasks of the step before their next effect. A call that was drained does not: the others

@@ -21,6 +21,7 @@ use super::half_join::HalfJoin;
 use super::interrupt::OpenInterrupt;
 use super::kept::Left;
 use super::limit::StepLimit;
+use super::permission::{Change, Permissions};
 use super::plan::jump::Preparation;
 use super::plan::node::slots;
 use super::plan::{Code, GraphPlan, NodePlan, SetPlan, TargetPlan};
@@ -62,6 +63,8 @@ pub struct Output {
     pub leaves: Vec<Arc<str>>,
     /// What the graph that it called has come to.
     pub called: Option<Box<Called>>,
+    /// What it was permitted, and what permissions it took back.
+    pub permitted: Vec<Change>,
 }
 
 /// What a called graph has come to, beside what it gives its caller.
@@ -101,6 +104,8 @@ pub struct Surroundings<'a> {
     pub context: &'a Value,
     /// Graphs above that narrow tools.
     pub callers: &'a [GraphId],
+    /// Calls that a person has permitted, at the beginning of the step.
+    pub permissions: &'a Arc<Permissions>,
     /// Limits of the calls that the frame is in.
     pub limits: &'a [StepLimit],
     /// Step of the frame.
@@ -167,6 +172,9 @@ pub struct TaskRun<'a> {
     pub handles: Option<RunError>,
     /// What the graph that it called has come to.
     pub called: Option<Box<Called>>,
+    /// Calls that a person has permitted: those of the beginning of the step and its own.
+    pub permissions: Arc<Permissions>,
+    permitted: Vec<Change>,
     next: Vec<Next>,
     leaves: Vec<Arc<str>>,
 }
@@ -217,6 +225,8 @@ impl<'a> TaskRun<'a> {
             jumped: false,
             handles: None,
             called: None,
+            permissions: Arc::clone(around.permissions),
+            permitted: Vec::new(),
             next: Vec::new(),
             leaves: Vec::new(),
         }
@@ -243,6 +253,16 @@ impl<'a> TaskRun<'a> {
     /// Gives a name its value.
     pub fn put_slot(&mut self, slot: Slot, value: Value) {
         fill(&mut self.slots, slot, Some(value));
+    }
+
+    /// What an answer, or a called graph, changes of what is permitted.
+    pub fn permit(&mut self, changes: Vec<Change>) {
+        if changes.is_empty() {
+            return;
+        }
+        let permissions = Arc::make_mut(&mut self.permissions);
+        changes.iter().for_each(|change| permissions.apply(change));
+        self.permitted.extend(changes);
     }
 
     /// Path of the node, such as `cake_man/editor`.
@@ -399,6 +419,7 @@ impl<'a> TaskRun<'a> {
             arrives,
             leaves: self.leaves,
             called: self.called,
+            permitted: self.permitted,
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::run::engine::{Engine, RunOptions, RunResult, StartError};
 use crate::run::event::{Event, EventKind, Mode};
 use crate::run::interrupt::{Answer, OpenInterrupt};
 use crate::run::memory::Access;
+use crate::run::permission::Permission;
 use crate::run::plan::Plan;
 use crate::run::store::{RunState, Store, StoreError};
 use crate::run::stream::{self, EventSink, EventStream};
@@ -258,6 +259,7 @@ impl Player<'_> {
             stop_after_steps: self.how.stop_after_steps,
             context: Json::Object(self.scenario().context.clone()),
             events: Some(sink),
+            by: Some(SCENARIO.to_owned()),
             ..RunOptions::default()
         }
     }
@@ -324,6 +326,7 @@ impl Player<'_> {
                 "node": interrupt.path,
                 "path": interrupt.path,
                 "ask": interrupt.ask,
+                "permits": interrupt.permits,
             })));
         }
         self.log.tell(Sighting::Ended(Ended {
@@ -331,6 +334,7 @@ impl Player<'_> {
             output: result.output.clone(),
             values: result.values.clone(),
             error: result.error.as_ref().map(|error| error.to_json()),
+            permitted: result.permissions.iter().map(Permission::to_json).collect(),
             usage: json!(result.usage),
             open: result.interrupts.iter().map(|i| self.open(i)).collect(),
         }));
@@ -366,12 +370,16 @@ impl Player<'_> {
                 output: Default::default(),
                 values: Default::default(),
                 error: None,
+                permitted: Vec::new(),
                 usage: Json::Null,
                 open: open.iter().map(|open| self.open(open)).collect(),
             })
         }));
     }
 }
+
+/// Who answers in a scenario.
+const SCENARIO: &str = "scenario";
 
 fn first(found: &Diagnostics) -> String {
     found

@@ -119,6 +119,9 @@ pub struct Ended {
     pub values: JsonMap<String, Json>,
     /// Why it failed: `kind`, `message`, and `node`, `path`, `place` where known.
     pub error: Option<Json>,
+    /// Calls that people have permitted: `tool`, `args`, `once`, `question`, `by`.
+    #[serde(default)]
+    pub permitted: Vec<Json>,
     /// Tokens of the models.
     pub usage: Json,
     /// What it waits for: the path of each node that asks, what it asks, and the type of the answer.

@@ -189,6 +189,7 @@ flows! {
     graphs_in_graphs: "nested" "{\"task\": \"step 2 times\"}"
     states_that_last: "lasting" "{\"task\": \"words\"}"
     two_questions_at_once: "ask" "{}"
+    calls_that_are_permitted: "permit" "{}"
     what_is_remembered: "remember" "{\"names\": [\"a\", \"b\", \"c\"]}"
     tools_that_fail_at_first: "retry" "{\"task\": \"flaky 2 times\"}"
     calls_that_are_made_once: "once" "{}"

@@ -136,6 +136,8 @@ impl World {
     /// seen of it.
     pub fn answer(&self, thread_id: &str, open: &OpenInterrupt) -> Answer {
         let value = match open.effect.split_once('?') {
+            // Of a call that nobody has permitted.
+            None if open.ask.get("tool").is_some() => json!({ "decision": "refuse" }),
             None => json!({ "go": true, "note": format!("noted {}", open.ask["n"]) }),
             Some((effect, _)) => {
                 let key = format!("{thread_id}/{}#{effect}", open.task);

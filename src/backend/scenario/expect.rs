@@ -19,7 +19,7 @@ const STATUS: [(&str, &str); 4] = [
     ("cancelled", "cancelled"),
 ];
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "status",
     "path",
     "output",
@@ -29,6 +29,7 @@ const KEYS: [&str; 10] = [
     "calls",
     "error",
     "interrupts",
+    "permitted",
     "memory",
 ];
 
@@ -53,6 +54,8 @@ pub struct Expect {
     pub error: Option<Written<Json>>,
     /// Parts of the open interrupts, in order: `node` is the path of the node.
     pub interrupts: Option<Written<Vec<Written<Json>>>>,
+    /// Parts of the calls that people have permitted, in any order: `tool`, `args`, `once`, `question`, `by`.
+    pub permitted: Option<Written<Vec<Written<Json>>>>,
     /// Parts of what long-term memory holds at the end, by namespace and key.
     pub memory: Option<Written<Vec<Written<Json>>>>,
 }
@@ -194,8 +197,12 @@ pub fn read(cursor: &Cursor<'_>) -> Option<Expect> {
             json(&error)
         }),
         interrupts: table.get("interrupts").map(|interrupts| {
-            let keys = ["id", "node", "path", "ask"];
+            let keys = ["id", "node", "path", "ask", "permits"];
             records(&interrupts, "an expected interrupt", &keys)
+        }),
+        permitted: table.get("permitted").map(|permitted| {
+            let keys = ["tool", "args", "once", "used", "question", "by"];
+            records(&permitted, "an expected permission", &keys)
         }),
         memory: table
             .get("memory")

@@ -94,6 +94,29 @@ pub fn question(open: &OpenInterrupt) -> String {
         }
         other => out.push_str(&indented(&text(other), "  ")),
     }
+    for permit in &open.permits {
+        out.push_str(&format!("  may permit {}\n", visible(&permitted(permit))));
+    }
+    out
+}
+
+/// A call that an answer may permit, as far as that is known before.
+fn permitted(permit: &Json) -> String {
+    let tool = permit.get("tool").and_then(Json::as_str);
+    let mut out = tool.unwrap_or_default().to_owned();
+    match permit.get("args") {
+        Some(args) => out.push_str(&format!(" {args}")),
+        None => out.push_str(" with any arguments"),
+    }
+    let late = permit.get("by_answer").and_then(Json::as_array);
+    let late = late.into_iter().flatten().filter_map(Json::as_str);
+    let late: Vec<&str> = late.collect();
+    if !late.is_empty() {
+        out.push_str(&format!(", {} as answered", late.join(", ")));
+    }
+    if permit.get("once").is_some() {
+        out.push_str(", once");
+    }
     out
 }
 

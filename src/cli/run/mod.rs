@@ -75,6 +75,9 @@ pub struct Args {
     /// Answer to an interrupt that the run comes to; may be given several times, in their order
     #[arg(long = "answer", value_name = "JSON|@FILE")]
     pub answers: Vec<JsonArg>,
+    /// Who answers, as `answered.by` and `graphc threads show` say it; the system's user where left out
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
     /// Stop before this node, by name or path, or `*` for each; may be given several times
     #[arg(long, value_name = "NODE")]
     pub interrupt_before: Vec<String>,
@@ -207,6 +210,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             interrupt_before: args.interrupt_before,
             no_stops: false,
             given,
+            by: args.by,
             alone: args.no_answers,
             resumes: false,
             after: Vec::new(),

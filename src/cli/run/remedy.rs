@@ -21,7 +21,7 @@ pub fn not_begun(error: &RunError, hint: &Hint) -> String {
 /// What to do about the error, with commands to paste; `None` where a resume is all there is to it.
 pub fn remedy(error: &RunError, hint: &Hint) -> Option<String> {
     let resume = hint.resume();
-    if error.is_refused() {
+    if error.kind == ErrorKind::Unapproved {
         let node = error.node.as_deref().unwrap_or_default();
         return Some(format!(
             "the refusal is kept, a resume alone comes to it again; to be asked anew, and with that all other calls of the super-step made again: {}; to go on from it, give `{node}` an `on_error`, and then: {resume}",

@@ -32,6 +32,13 @@ use super::stops::known_nodes;
 use super::watch::Watch;
 use super::{Durability, RunOptions};
 
+/// The system's user, as the environment names them.
+fn user() -> Option<String> {
+    let names = ["USER", "LOGNAME", "USERNAME"].into_iter();
+    let mut names = names.filter_map(|name| std::env::var(name).ok());
+    names.find(|name| !name.trim().is_empty())
+}
+
 /// Stack of the threads that run tasks: expressions nest.
 const STACK_BYTES: usize = 16 << 20;
 
@@ -52,6 +59,8 @@ pub struct Wanted {
     pub no_stops: bool,
     /// Answers to interrupts as they open.
     pub given: Vec<Json>,
+    /// Who answers; the system's user where nobody is named.
+    pub by: Option<String>,
     /// Whether the scenario's answers stay out and nobody is asked.
     pub alone: bool,
     /// Whether the thread must be there: then no store is made to look for it.
@@ -179,6 +188,7 @@ impl<'a> Session<'a> {
                 migrate: how.migrate,
                 interrupt_before: wanted.interrupt_before,
                 drop_stops: wanted.no_stops,
+                by: wanted.by.or_else(user),
                 ..engine::RunOptions::default()
             },
             watch: Watch::new(&how.stream, wanted.after, context),

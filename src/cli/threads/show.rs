@@ -10,6 +10,7 @@ use crate::run::engine::{open_interrupts, under_way};
 use crate::run::error::RunError;
 use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::permission::{self, PERMISSIONS, Permission};
 use crate::run::schedule::next_tasks;
 use crate::run::store::{Effects, RunState, Store, ThreadInfo};
 use crate::value::Value;
@@ -29,6 +30,8 @@ struct Standing {
     graph: Option<String>,
     next: Vec<String>,
     state: JsonMap<String, Json>,
+    /// Calls that people have permitted.
+    permissions: Vec<Permission>,
 }
 
 /// Prints where a thread stands, or stood at a checkpoint.
@@ -73,7 +76,11 @@ async fn newest(store: &Arc<dyn Store>, thread: &str) -> Result<Standing, Failur
     let image = store.load(thread).await.map_err(failed)?;
     // The newest may be one of a call under way; what is shown is where the run's own graph stands with it.
     let newest = image.as_ref().map_or(0, |image| image.last_seq);
+    let permissions = image
+        .as_ref()
+        .map(|image| permission::of_frames(&image.frames));
     let root = image.and_then(|image| image.frames.into_iter().next());
+    let permissions = permissions.unwrap_or_default();
     Ok(match root {
         Some(root) => Standing {
             checkpoint: newest,
@@ -86,6 +93,7 @@ async fn newest(store: &Arc<dyn Store>, thread: &str) -> Result<Standing, Failur
                 .filter(|(name, _)| !is_log(name))
                 .map(|(name, field)| (name, field.value.to_json()))
                 .collect(),
+            permissions,
         },
         None => Standing {
             checkpoint: 0,
@@ -93,6 +101,7 @@ async fn newest(store: &Arc<dyn Store>, thread: &str) -> Result<Standing, Failur
             graph: None,
             next: Vec::new(),
             state: JsonMap::new(),
+            permissions,
         },
     })
 }
@@ -114,7 +123,9 @@ async fn at(
         return Err(gone.unwrap_or_else(|| Failure::unusable("the thread has changed meanwhile")));
     };
     let state = state(shelf, store, thread, (&checkpoint.frame, seq)).await?;
+    let permissions = state.get(PERMISSIONS).map(permission::of_value);
     Ok(Standing {
+        permissions: permissions.unwrap_or_default(),
         checkpoint: seq,
         graph: checkpoint
             .schedule
@@ -176,11 +187,33 @@ fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], word:
             let open = open.iter().map(OpenInterrupt::to_json).collect();
             entries.insert("interrupts".to_owned(), open);
         }
+        if !standing.permissions.is_empty() {
+            let permissions = standing.permissions.iter().map(Permission::to_json);
+            entries.insert("permissions".to_owned(), permissions.collect());
+        }
         if let (true, RunState::Failed, Some(error)) = (newest, status.state, &status.error) {
             entries.insert("error".to_owned(), error.clone());
         }
     }
     json
+}
+
+/// Which calls a person has permitted, who it was and where.
+fn permitted(permission: &Permission) -> String {
+    let args = match &permission.args {
+        Some(args) => args.to_string(),
+        None => "any arguments".to_owned(),
+    };
+    let once = match (permission.once, &permission.used) {
+        (false, _) => "",
+        (true, None) => ", once",
+        (true, Some(_)) => ", once, used",
+    };
+    let Permission {
+        tool, by, question, ..
+    } = permission;
+    let at = seconds(&permission.at);
+    format!("{tool} {args}{once}, by {by} at {question}, {at}")
 }
 
 fn human(
@@ -213,6 +246,10 @@ fn human(
     line("created", &seconds(&info.created_at));
     line("updated", &seconds(&status.at));
     line("next", &standing.next.join(", "));
+    for (index, permission) in standing.permissions.iter().enumerate() {
+        let name = if index == 0 { "permitted" } else { "" };
+        line(name, &permitted(permission));
+    }
     let error = status.error.as_ref().filter(|_| newest);
     if let Some(error) = error.filter(|_| status.state == RunState::Failed) {
         let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default();

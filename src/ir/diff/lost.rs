@@ -125,9 +125,9 @@ fn mentions(tree: &Tree, name: &str) -> bool {
     false
 }
 
-/// Where threads may wait for a person: questions around nodes, nodes that ask, tools whose calls must be approved.
+/// Where threads may wait for a person: questions around nodes, nodes that ask, tools whose calls ask.
 fn questions(flow: &Flow) -> BTreeSet<(&str, &str, &str)> {
-    let tools = flow.tools.iter().filter(|tool| tool.approve);
+    let tools = flow.tools.iter().filter(|tool| tool.asks());
     let tools = tools.map(|tool| ("", "", tool.name.as_str()));
     let nodes = flow.graphs.iter().flat_map(|graph| {
         let nodes = graph.nodes.iter();

@@ -99,10 +99,15 @@ impl<'f> Versions<'f> {
     fn tool(&mut self, old: &Tool, new: &Tool) {
         let at = (Some(old.at), Some(new.at));
         let name = &new.name;
-        if old.approve && !new.approve {
-            self.claim(format!("/tools/{name}/approve"));
+        if old.asks() && !new.asks() {
+            let (part, why) = match (old.approve, new.unattended) {
+                (true, _) => ("approve", "is not marked `@approve` any more"),
+                (false, true) => ("unattended", "is marked `@unattended` now"),
+                (false, false) => ("effect", "is not `@effect(destructive)` any more"),
+            };
+            self.claim(format!("/tools/{name}/{part}"));
             let message = format!(
-                "tool `{name}` is not marked `@approve` any more; a thread may wait for a person's word on a call of it, which is not heard then, and the call is made without"
+                "tool `{name}` {why}; a thread may wait for a person's word on a call of it, which is not heard then, and the call is made without"
             );
             self.say(Group::Breaking, Side::Threads, "approval-gone", at, message);
         }

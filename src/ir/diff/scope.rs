@@ -10,7 +10,7 @@ impl Versions<'_> {
     /// Whether a person may have been asked about a call of a tool of the old version.
     fn asked_about(&self, tool: &str) -> bool {
         let tool = self.old.tools.iter().find(|known| known.name == tool);
-        tool.is_some_and(|tool| tool.approve || tool.idempotent == Some(false))
+        tool.is_some_and(|tool| tool.asks() || tool.idempotent == Some(false))
     }
 
     /// Tools that a node may call, or the scope of a graph.

@@ -7,7 +7,7 @@ use crate::ir::GraphId;
 use crate::run::interrupt::{Answer, OpenInterrupt};
 use crate::run::store::{EffectRecord, RunState, StoreError, ThreadImage, ThreadStatus};
 use crate::run::task::show;
-use crate::run::work::{approve, doubt};
+use crate::run::work::{answered, approve, doubt};
 use crate::value::{Map, Value};
 
 use super::{Engine, StartError};
@@ -18,7 +18,7 @@ impl Engine {
         &self,
         graph: GraphId,
         image: &ThreadImage,
-        answers: &[Answer],
+        (answers, by): (&[Answer], Option<&str>),
     ) -> Result<Vec<EffectRecord>, StartError> {
         let open = open_interrupts(&image.status)?;
         let root_step = image.frames.first().map_or(0, |frame| frame.step);
@@ -36,6 +36,7 @@ impl Engine {
             .iter()
             .filter(|interrupt| !interrupt.is_stop())
             .collect();
+        let at = self.ambient.now().to_string();
         for answer in answers {
             let interrupt = find(&questions, answer.interrupt.as_deref())?;
             let ty = self.expected(graph, interrupt)?;
@@ -63,7 +64,9 @@ impl Engine {
                     interrupt.id
                 )));
             }
-            effects.push(effect(interrupt, approve::kept(interrupt, &answer.value)));
+            let life = image.status.life.as_deref();
+            let kept = answered::to_keep(interrupt, &answer.value, (by, &at), life);
+            effects.push(effect(interrupt, kept));
         }
         Ok(effects)
     }

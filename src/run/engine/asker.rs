@@ -41,7 +41,7 @@ impl Engine {
         }
         if approve::is_approval(open) {
             let tool = node.and_then(|node| self.called(node, open));
-            return match tool.filter(|tool| self.plan.flow.tools[*tool].approve) {
+            return match tool.filter(|tool| self.plan.flow.tools[*tool].asks()) {
                 Some(_) => Ok(self.plan.approval.as_ref().unwrap_or(&Type::Json)),
                 None => Err(self.unread(open, "whether", "may be called")),
             };

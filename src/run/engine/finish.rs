@@ -135,6 +135,7 @@ impl Engine {
             output,
             values,
             interrupts,
+            permissions: frame.permissions.now().all().cloned().collect(),
             error,
             usage,
             begun: true,

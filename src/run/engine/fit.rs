@@ -12,11 +12,13 @@ use crate::expr::accept::accept;
 use crate::ir::{Field, Graph, GraphId, Node};
 use crate::run::frame::{is_log, log_name};
 use crate::run::joins::JOINS;
+use crate::run::permission::PERMISSIONS;
 use crate::run::refit::{Unfit, refit_field, refit_fields, refit_write};
 use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage};
 use crate::run::visits::VISITS;
 use crate::run::waiting::{self, WAITING};
+use crate::run::work::answered::Answered;
 use crate::run::work::cached;
 use crate::run::{kept, schedule};
 use crate::value::{List, Value};
@@ -155,6 +157,7 @@ impl Fit<'_> {
                 && *name != VISITS
                 && *name != WAITING
                 && *name != JOINS
+                && *name != PERMISSIONS
                 && !fields.contains_key(name)
         });
         let Some(name) = gone else { return Ok(()) };
@@ -338,7 +341,7 @@ fn held_answer(names: &Names<'_>, answer: &EffectRecord) -> Result<(), StartErro
     let Some(ty) = engine.takes(names.root, &answer.task, answer.of()) else {
         return Ok(());
     };
-    accept(&answer.outcome, ty, &engine.plan.flow.types).map_err(|wrong| {
+    accept(Answered::of(&answer.outcome).answer, ty, &engine.plan.flow.types).map_err(|wrong| {
         let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
         let message = format!(
             "the flow has changed since the thread's last step, and the answer that `{}` was given is not of its type any more: {}",

@@ -1,4 +1,5 @@
-//! What a new run on a thread leaves behind: fields that do not live with the thread, and how often nodes were entered.
+//! What a new run on a thread leaves behind: fields that do not live with the thread, how often nodes were entered, and what
+//! people had permitted.
 //!
 //! The checkpoint of the input says so of each, so that the beginning of a run is one commit. A field that no checkpoint
 //! has a value of begins with its first value, whoever reads the thread.
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ir::{FieldId, Graph};
 use crate::run::frame::Frame;
 use crate::run::freshness::Writers;
+use crate::run::permission::PERMISSIONS;
 use crate::run::plan::GraphPlan;
 use crate::run::schedule;
 use crate::run::store::{Change, FieldWrite, FrameImage};
@@ -26,7 +28,7 @@ impl LeftBehind {
         let fields = graph.fields.iter();
         let anew = fields.filter(|field| !field.lives_with_thread());
         let names: BTreeSet<&str> = anew.map(|field| field.name.as_str()).collect();
-        let goes = |name: &str| name == VISITS || names.contains(name);
+        let goes = |name: &str| [VISITS, PERMISSIONS].contains(&name) || names.contains(name);
         let (gone, stays) = std::mem::take(&mut root.fields)
             .into_iter()
             .partition(|(name, _)| goes(name));

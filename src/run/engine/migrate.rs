@@ -13,9 +13,11 @@ use crate::ir::graph::Migrate;
 use crate::run::frame::is_log;
 use crate::run::half_join::HalfJoin;
 use crate::run::joins::{self, JOINS};
+use crate::run::permission::PERMISSIONS;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage, ThreadImage};
 use crate::run::visits::{self, VISITS};
 use crate::run::waiting::{self, WAITING};
+use crate::run::work::approve::USED;
 use crate::run::{kept, schedule};
 
 use super::names::Names;
@@ -75,6 +77,10 @@ fn state(graph: &Graph, old: &FrameImage) -> FrameImage {
             fields.insert(name.clone(), visits::renamed(field, &migrate.nodes));
             continue;
         }
+        if name == PERMISSIONS {
+            fields.insert(name.clone(), field.clone());
+            continue;
+        }
         if name == JOINS {
             fields.insert(name.clone(), joins::renamed(field, &migrate.nodes));
             continue;
@@ -111,7 +117,7 @@ pub(super) fn effects(names: &Names<'_>, image: &ThreadImage) -> Vec<EffectRecor
     let renamed = image.effects.iter().filter_map(|effect| {
         let task = names.key(&effect.task);
         let of = match effect.kind.as_str() {
-            "model" | "tool" | "begun" | "emit" => effect.of().to_owned(),
+            "model" | "tool" | "begun" | "emit" | USED => effect.of().to_owned(),
             // A node's path.
             _ => names.key(effect.of()),
         };

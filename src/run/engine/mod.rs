@@ -27,10 +27,12 @@ use super::journal::{Durability, Journal};
 use super::kept::Kept;
 use super::limit::{MAX_TASKS, TaskLimit};
 use super::model::Usage;
+use super::permission::Uses;
 use super::plan::Plan;
 use super::step::{FrameEnd, keep, run_frame, tell_again};
 use super::store::{Record, RunState, Source, Store, ThreadImage};
 use super::stream::EventSink;
+use super::turns::Turns;
 use super::view::short_hash;
 use super::work::doubt;
 
@@ -102,6 +104,8 @@ pub struct RunOptions {
     pub migrate: bool,
     /// Nodes to stop before, by name or path, or `*` for each. A resume also stops before those that the run was told of earlier.
     pub interrupt_before: Vec<String>,
+    /// Who answers: `answered.by` behind the questions, and who is said to have permitted calls.
+    pub by: Option<String>,
     /// Lets go of the nodes that the run was told of earlier to stop before.
     pub drop_stops: bool,
     /// Who watches.
@@ -219,7 +223,12 @@ impl Engine {
     ) -> Result<RunResult, StartError> {
         let held = self.hold(thread_id).await?;
         let migrates = options.migrate;
-        let prepared = self.prepare_resume(thread_id, held.image.as_ref(), answers, migrates);
+        let prepared = self.prepare_resume(
+            thread_id,
+            held.image.as_ref(),
+            (answers, options.by.as_deref()),
+            migrates,
+        );
         let Resumed {
             graph,
             mut frame,
@@ -259,6 +268,7 @@ impl Engine {
         cx.was_killed = image.status.state == RunState::Running;
         cx.former = taken.former();
         cx.kept.load(&image.frames);
+        cx.uses.load(&image.effects);
         let made = image.frames.iter();
         let made = made.map(|frame| super::schedule::steps(&frame.schedule));
         cx.steps = AtomicU64::new(made.sum());
@@ -363,6 +373,8 @@ impl Engine {
             forked_from: None,
             root: graph,
             former: FormerNames::of(&self.plan.flow),
+            uses: Uses::default(),
+            turns: Turns::default(),
             has_kept: AtomicBool::new(false),
         }
     }

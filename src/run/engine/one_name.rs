@@ -11,6 +11,7 @@ use crate::ir::Graph;
 use crate::run::frame::is_log;
 use crate::run::joins::{self, JOINS};
 use crate::run::kept;
+use crate::run::permission::PERMISSIONS;
 use crate::run::store::{EffectRecord, FrameImage, ThreadImage};
 use crate::run::visits::VISITS;
 use crate::run::waiting::{self, WAITING};
@@ -47,7 +48,8 @@ fn refused(message: String) -> StartError {
 
 fn fields(graph: &Graph, frame: &FrameImage, held: Held) -> Result<(), StartError> {
     let names = frame.fields.keys().filter(|name| {
-        kept::path(name).is_none() && ![VISITS, JOINS, WAITING].contains(&name.as_str())
+        kept::path(name).is_none()
+            && ![VISITS, JOINS, WAITING, PERMISSIONS].contains(&name.as_str())
     });
     let has: BTreeSet<&str> = names.map(|name| field(name)).collect();
     for (old, new) in &graph.migrate.fields {

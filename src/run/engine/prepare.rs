@@ -214,7 +214,7 @@ impl Engine {
         &self,
         thread_id: &str,
         image: Option<&ThreadImage>,
-        answers: &[Answer],
+        (answers, by): (&[Answer], Option<&str>),
         migrates: bool,
     ) -> Result<Resumed, StartError> {
         self.check_externs()?;
@@ -242,7 +242,7 @@ impl Engine {
         if let Some(root) = taken.image.frames.first() {
             restore(&mut frame, plan, root).map_err(StartError::from_run)?;
         }
-        let answered = self.answers(graph, &taken.image, answers)?;
+        let answered = self.answers(graph, &taken.image, (answers, by))?;
         Ok(Resumed {
             graph,
             frame,

@@ -7,6 +7,7 @@ use crate::run::error::RunError;
 use crate::run::half_join::HalfJoin;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::model::Usage;
+use crate::run::permission::Permission;
 use crate::run::store::{RunState, StoreError};
 
 /// What a run came to.
@@ -26,6 +27,8 @@ pub struct RunResult {
     pub values: JsonMap<String, Json>,
     /// Open interrupts.
     pub interrupts: Vec<OpenInterrupt>,
+    /// Calls that people have permitted ahead of them, at the end of the run's own graph's last super-step.
+    pub permissions: Vec<Permission>,
     /// Why it failed.
     pub error: Option<RunError>,
     /// Tokens.
@@ -56,6 +59,10 @@ impl RunResult {
                 "interrupts".into(),
                 self.interrupts.iter().map(OpenInterrupt::to_json).collect(),
             );
+        }
+        if !self.permissions.is_empty() {
+            let permissions = self.permissions.iter().map(Permission::to_json);
+            json.insert("permissions".into(), permissions.collect());
         }
         if let Some(error) = &self.error {
             json.insert("error".into(), error.to_json());

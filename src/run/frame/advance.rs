@@ -138,6 +138,7 @@ impl Frame {
             Some(_) => self.named_writes(graph, &outputs),
             None => Vec::new(),
         };
+        let mut permitted = Vec::new();
         let mut writers = Writers::default();
         let mut claims = Claims::default();
         for (index, (task, output)) in self.agenda.tasks.iter().zip(outputs).enumerate() {
@@ -150,6 +151,7 @@ impl Frame {
             next.extend(output.next.into_iter().map(|next| (next, by)));
             arrivals.extend(output.arrives.into_iter().map(|join| (join, task.node)));
             agenda.leaves.extend(output.leaves);
+            permitted.extend(output.permitted);
             writes.push((task, output.writes, output.written));
         }
         let mut view = commit.put_all(writes, &mut claims)?;
@@ -169,7 +171,12 @@ impl Frame {
         (self.freshness, self.live) = (freshness, live);
         self.step += 1;
         self.made += 1;
+        let root = self.key.is_empty();
+        if root {
+            permitted.extend(cx.uses.take());
+        }
         let mut changes = self.accept(graph, written, agenda);
+        changes.extend(self.permissions.accept(permitted, root));
         changes.extend(self.accept_cleared(graph, cleared));
         for write in for_caller {
             changes.extend(self.log(graph, write));

@@ -22,7 +22,7 @@ pub fn with_answer_types(flow: Arc<Flow>) -> (Arc<Flow>, AnswerTypes) {
     let asks = |tool: &Tool| tool.idempotent == Some(false) && tool.body.is_none();
     let (happened, approval) = (
         flow.tools.iter().any(asks),
-        flow.tools.iter().any(|tool| tool.approve),
+        flow.tools.iter().any(Tool::asks),
     );
     if !happened && !approval {
         return (flow, AnswerTypes::default());

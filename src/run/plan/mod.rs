@@ -4,7 +4,7 @@
 //! looked up by name while a flow runs. What is not here: anything of a run.
 //!
 //! Reading order: [`code`] (expressions), [`jump`] (routes), [`permit`], [`node`], [`tool`], [`narrow`], [`graph`];
-//! `answer` (what the runtime itself asks a person).
+//! `once` (who may use a permission for one call), `answer` (what the runtime itself asks a person).
 
 mod answer;
 pub mod code;
@@ -12,6 +12,7 @@ pub mod graph;
 pub mod jump;
 pub mod narrow;
 pub mod node;
+mod once;
 pub mod permit;
 pub mod tool;
 
@@ -79,11 +80,12 @@ pub fn plan(flow: Arc<Flow>) -> Result<Plan, PlanError> {
         .iter()
         .map(|tool| tool::plan(&builder, tool))
         .collect::<Result<_, _>>()?;
-    let graphs = flow
+    let mut graphs: IdVec<GraphId, GraphPlan> = flow
         .graphs
         .iter()
         .map(|graph| graph::plan(&builder, graph))
         .collect::<Result<_, _>>()?;
+    once::mark(&flow, &mut graphs);
     let version = flow.version();
     let (flow, answers) = answer::with_answer_types(flow);
     Ok(Plan {

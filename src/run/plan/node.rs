@@ -101,6 +101,8 @@ pub struct NodePlan {
     pub ends: BTreeMap<String, TargetPlan>,
     /// Tools that it may call with some arguments alone.
     pub narrowed: NarrowPlans,
+    /// Tools that it may call, itself or in a graph that it calls, with a `permit once` somewhere in the flow.
+    pub once: Vec<ToolId>,
     /// What is tried again.
     pub retry: Option<Retry>,
     /// Longest time of one visit.
@@ -336,6 +338,7 @@ pub fn plan(
         joins: node.joins.clone(),
         ends,
         narrowed: narrow::plan(builder, &node.narrowed)?,
+        once: Vec::new(),
         retry: node.retry.clone(),
         timeout: node.timeout_ms.map(Duration::from_millis),
         cache,

@@ -34,6 +34,7 @@ pub(super) fn stops_before(
         if wanted && cx.journal.finished(&key, BEFORE).is_none() {
             let id = short_hash("stop", &format!("{}/{key}", cx.asking_thread()));
             open.push(OpenInterrupt {
+                permits: Vec::new(),
                 id,
                 node: name.to_string(),
                 path,

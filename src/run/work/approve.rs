@@ -1,4 +1,5 @@
-//! `@approve`: a person is asked before each call of the tool. The call is made, made with other arguments, or refused.
+//! A call that asks: of a tool that is `@approve`, or `@effect(destructive)` and not `@unattended`. A person is asked before it, unless
+//! one has permitted it ([`permission`](crate::run::permission)). The call is made, made with other arguments, or refused.
 //!
 //! The question is an interrupt of the node that makes the call. Its answer is kept in the journal under an id of its own in the
 //! call's scope with [`APPROVAL`] behind it, so that no later process asks again for the same call.
@@ -8,31 +9,26 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 use crate::expr::accept::accept_fields;
 use crate::ir::{ErrorKind, Flow, Tool, ToolId};
 use crate::run::effect::EffectScope;
-use crate::run::error::{Lasting, RunError};
+use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::ordinal::Of;
+use crate::run::permission::Claim;
 use crate::run::plan::NodePlan;
 use crate::run::task::TaskRun;
 use crate::value::Map;
 
 use super::Stop;
+use super::answered::Answered;
 use super::narrow;
 
 /// What stands behind the id of an approval.
 const APPROVAL: char = '&';
 
-/// Among what the journal keeps of an answer, the arguments that the person was shown.
-const ASKED: &str = "asked";
+/// What stands behind the id of the use of a permission for one call.
+const USE: char = '%';
 
-/// An answer as the journal keeps it.
-pub fn kept(open: &OpenInterrupt, answer: &Json) -> Json {
-    let mut kept = answer.clone();
-    let asked = open.ask.get("args").filter(|_| is_approval(open));
-    if let (Some(asked), Some(entries)) = (asked, kept.as_object_mut()) {
-        entries.insert(ASKED.to_owned(), asked.clone());
-    }
-    kept
-}
+/// Kind of the record of such a use.
+pub const USED: &str = "permission";
 
 /// What a call may be made with.
 pub struct Settled {
@@ -40,6 +36,8 @@ pub struct Settled {
     pub args: Map,
     /// The same by the names that the outside knows them by, where a person has changed them.
     pub changed: Option<Json>,
+    /// Whether the call uses up a permission: that is to be kept before it is made.
+    pub claims: bool,
 }
 
 impl From<Map> for Settled {
@@ -47,17 +45,31 @@ impl From<Map> for Settled {
         Self {
             args,
             changed: None,
+            claims: false,
         }
     }
+}
+
+/// A call that may have to be asked for.
+struct Asking<'r, 'a> {
+    run: &'r TaskRun<'a>,
+    node: &'r NodePlan,
+    id: ToolId,
+    tool: &'r Tool,
+    scope: &'r EffectScope,
+    /// What the person is shown.
+    question: Json,
+    /// What its answer and the use of a permission are kept under, but for the sign.
+    asked: String,
 }
 
 /// The arguments that a call may be made with: those that it came with, where nobody has to be asked.
 ///
 /// What a person has answered holds also where a later version of the flow would not ask any more: a call that was refused
-/// is not made. Nobody is asked for a call that an earlier version has made without.
+/// is not made. Nobody is asked for a call that is made already.
 ///
 /// # Errors
-/// [`Stop::Interrupted`] while nobody has answered; kind `tool_error` where the call is refused, and where the
+/// [`Stop::Interrupted`] while nobody has answered; kind `unapproved` where the call is refused, `tool_error` where the
 /// arguments that a person gave are not let through here.
 pub fn settle(
     run: &TaskRun<'_>,
@@ -69,81 +81,149 @@ pub fn settle(
     let cx = run.around.cx;
     let tool = &cx.plan.flow.tools[id];
     let may_know = cx.journal.is_resumed() && !cx.journal.numbers_effects();
-    if !tool.approve && !may_know {
+    if !tool.asks() && !may_know {
         return Ok(args.into());
     }
     let of = Of::node("approve", &tool.name);
-    // One that is only looked for counts as no part of the call: what comes behind it has the same ids in every process.
-    let asked = match tool.approve {
-        true => scope.next(cx, of),
-        false => scope.first(of),
+    let asking = Asking {
+        run,
+        node,
+        id,
+        tool,
+        scope,
+        question: question(tool, &args),
+        // One that is only looked for counts as no part of the call: what comes behind it has the same ids in every process.
+        asked: match tool.asks() {
+            true => scope.next(cx, of),
+            false => scope.first(of),
+        },
     };
-    let effect = format!("{asked}{APPROVAL}");
-    let question = question(tool, &args);
-    let made = || {
-        let call = scope.first(Of::node("tool", &tool.name));
-        cx.journal.finished(scope.task(), &call).is_some()
-    };
-    // Arguments that an earlier version of the flow took, and this one doesn't, would fail the call in each process: the person is
-    // asked anew, where that may be.
-    let stands = |kept: &Json| {
-        let edits = kept.get("decision").and_then(Json::as_str) == Some("edit");
-        !edits || !tool.approve || made() || {
-            let given = edited(&cx.plan.flow, tool, kept);
-            given.is_ok_and(|given| narrow::check(run, node, id, &given).is_ok())
+    let effect = format!("{}{APPROVAL}", asking.asked);
+    let effect = scope.usable(cx, &effect, &run.path(), |kept| asking.is_usable(kept));
+    match cx.journal.finished(scope.task(), &effect) {
+        Some(kept) => asking.answered(args, Answered::of(kept).answer),
+        None if !tool.asks() || (may_know && asking.is_made()) => Ok(args.into()),
+        None => match asking.permitted() {
+            Some(claims) => Ok(Settled {
+                claims,
+                ..args.into()
+            }),
+            None => Err(asking.ask(effect)),
+        },
+    }
+}
+
+impl Asking<'_, '_> {
+    /// Whether the call is made already.
+    fn is_made(&self) -> bool {
+        let call = self.scope.first(Of::node("tool", &self.tool.name));
+        let journal = &self.run.around.cx.journal;
+        journal.finished(self.scope.task(), &call).is_some()
+    }
+
+    /// Whether an answer in the journal still counts for the call.
+    fn is_usable(&self, kept: &Json) -> bool {
+        let kept = Answered::of(kept);
+        let decision = kept.answer.get("decision").and_then(Json::as_str);
+        // An answer on other arguments, as an earlier version of the flow gave them, is none on these.
+        let same = |asked| Some(asked) == self.question.get("args");
+        if !kept.asked.is_none_or(same) {
+            return false;
         }
-    };
-    // A word on other arguments, as an earlier version of the flow gave them, is none on these.
-    let same = |kept: &Json| {
-        kept.get(ASKED)
-            .is_none_or(|asked| Some(asked) == question.get("args"))
-    };
-    let usable = |kept: &Json| same(kept) && stands(kept);
-    let effect = scope.usable(cx, &effect, &run.path(), usable);
-    let Some(answer) = cx.journal.finished(scope.task(), &effect) else {
-        if !tool.approve || (may_know && made()) {
-            return Ok(args.into());
+        if self.is_made() || decision == Some("refuse") {
+            return true;
         }
-        return Err(Stop::Interrupted(vec![OpenInterrupt {
-            id: scope.question_id(cx, &effect),
-            node: run.name.to_owned(),
-            path: run.path(),
-            ask: question,
-            expect: cx.plan.approval.clone(),
-            task: scope.task().to_owned(),
-            effect,
-        }]));
-    };
-    match answer.get("decision").and_then(Json::as_str) {
-        Some("approve") => Ok(args.into()),
-        Some("edit") => {
-            let given = edited(&cx.plan.flow, tool, answer)
-                .map_err(|problem| RunError::new(ErrorKind::ToolError, problem))?;
-            if !made() {
-                narrow::check(run, node, id, &given)?;
+        // What was agreed to on the thread that this one was forked from lets no call be made here.
+        if !kept.is_own(self.run.around.cx) {
+            return false;
+        }
+        // Arguments that an earlier version of the flow took, and this one doesn't, would fail the call in each process: the person is
+        // asked anew, where that may be.
+        decision != Some("edit") || !self.tool.asks() || {
+            let flow = &self.run.around.cx.plan.flow;
+            let given = edited(flow, self.tool, kept.answer);
+            given.is_ok_and(|given| narrow::check(self.run, self.node, self.id, &given).is_ok())
+        }
+    }
+
+    fn answered(&self, args: Map, answer: &Json) -> Result<Settled, Stop> {
+        match answer.get("decision").and_then(Json::as_str) {
+            Some("approve") => Ok(args.into()),
+            Some("edit") => {
+                let given = edited(&self.run.around.cx.plan.flow, self.tool, answer)
+                    .map_err(|problem| RunError::new(ErrorKind::ToolError, problem))?;
+                if !self.is_made() {
+                    narrow::check(self.run, self.node, self.id, &given)?;
+                }
+                let changed = Some(outer(self.tool, &given));
+                Ok(Settled {
+                    args: given,
+                    changed: changed.filter(|given| *given != outer(self.tool, &args)),
+                    claims: false,
+                })
             }
-            let changed = Some(outer(tool, &given)).filter(|given| *given != outer(tool, &args));
-            Ok(Settled {
-                args: given,
-                changed,
-            })
+            _ => {
+                let message = match answer.get("message").and_then(Json::as_str) {
+                    Some(message) => format!("a person refused this call: {message}"),
+                    None => "a person refused this call".to_owned(),
+                };
+                Err(RunError::new(ErrorKind::Unapproved, message).into())
+            }
         }
-        _ => {
-            let message = match answer.get("message").and_then(Json::as_str) {
-                Some(message) => format!("a person refused this call: {message}"),
-                None => "a person refused this call".to_owned(),
-            };
-            let refused = RunError {
-                lasting: Some(Box::new(Lasting::Refused)),
-                ..RunError::new(ErrorKind::ToolError, message)
-            };
-            Err(refused.into())
+    }
+
+    /// Whether a permission covers the call, and if so, whether the call uses it up. The use is noted.
+    fn permitted(&self) -> Option<bool> {
+        let cx = self.run.around.cx;
+        let args = self.question.get("args").unwrap_or(&Json::Null);
+        let is_own = |life: Option<&str>| cx.forked_from.is_none() || life == cx.life.as_deref();
+        let covering = self.run.permissions.covering(&self.tool.name, args);
+        let mut own = covering
+            .into_iter()
+            .filter(|(_, permission)| is_own(permission.life.as_deref()));
+        // By the names that nodes had when the run began: a call that goes on under another name is the same.
+        let task = cx.former_name(self.scope.task());
+        let call = format!("{task}#{}{USE}", self.asked);
+        own.find_map(|(id, permission)| match permission.once {
+            false => Some(false),
+            true if permission.used.is_some() => None,
+            true => cx.uses.claim(id, &call).then(|| {
+                self.keep_use(Claim {
+                    permission: id.clone(),
+                    task: call.clone(),
+                });
+                true
+            }),
+        })
+    }
+
+    fn keep_use(&self, claim: Claim) {
+        let task = self.scope.task();
+        let journal = &self.run.around.cx.journal;
+        let id = format!("{}{USE}", self.asked);
+        if journal.finished(task, &id).is_none() {
+            let claim = json!(claim);
+            journal.effect(task, id, USED, &self.tool.name, claim);
         }
+    }
+
+    fn ask(self, effect: String) -> Stop {
+        let cx = self.run.around.cx;
+        Stop::Interrupted(vec![OpenInterrupt {
+            id: self.scope.question_id(cx, &effect),
+            node: self.run.name.to_owned(),
+            path: self.run.path(),
+            ask: self.question,
+            permits: Vec::new(),
+            expect: cx.plan.approval.clone(),
+            task: self.scope.task().to_owned(),
+            effect,
+        }])
     }
 }
 
 /// Arguments by the names that the outside knows them by.
-fn outer(tool: &Tool, args: &Map) -> Json {
+pub fn outer(tool: &Tool, args: &Map) -> Json {
     let params = tool.params.iter();
     let args = params.filter_map(|param| {
         let value = args.get(&param.name)?;

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::ir::ToolId;
+use crate::run::error::RunError;
 use crate::run::ordinal::Of;
 use crate::run::plan::node::slots;
 use crate::run::plan::{Code, NodePlan};
 use crate::run::task::TaskRun;
+use crate::run::turns;
 
 use super::Stop;
 use super::tool_call::{Call, Errors, call_one, prepare};
@@ -35,9 +37,14 @@ pub async fn work<'a>(
     let scope = run
         .effects
         .child(cx, Of::named("tool", &cx.plan.tools[tool].name));
+    turns::wait(run, &[tool]).await?;
+    let settled = prepare(run, node, tool, &Json::Object(json), &scope)?;
+    if settled.claims {
+        cx.journal.keep().await.map_err(RunError::from)?;
+    }
     let call = Call {
         tool,
-        args: prepare(run, node, tool, &Json::Object(json), &scope)?.args,
+        args: settled.args,
         scope: &scope,
         errors: Errors::ToNode,
     };

@@ -21,6 +21,7 @@ use crate::run::store::EffectRecord;
 use crate::run::task::TaskRun;
 
 use super::Stop;
+use super::answered::Answered;
 use super::tool_call::Call;
 
 /// What divides an effect's id from the number of the call that is in doubt.
@@ -57,8 +58,8 @@ pub fn settle(
                 let open = ask(run, call, doubt, args, Left::Unusable(received));
                 return Err(Stop::Interrupted(vec![open]));
             }
-            Some(answer) if has_happened(answer) => {
-                return Ok(Known::Happened(result(answer).clone()));
+            Some(kept) if has_happened(Answered::of(kept).answer) => {
+                return Ok(Known::Happened(result(Answered::of(kept).answer).clone()));
             }
             Some(_) => {}
         }
@@ -75,8 +76,8 @@ pub fn settle(
                 let open = ask(run, call, doubt, args, kept.map_or(Left::Begun, Left::of));
                 return Err(Stop::Interrupted(vec![open]));
             }
-            (_, Some(answer)) if has_happened(answer) => {
-                return Ok(Known::Happened(result(answer).clone()));
+            (_, Some(kept)) if has_happened(Answered::of(kept).answer) => {
+                return Ok(Known::Happened(result(Answered::of(kept).answer).clone()));
             }
             (_, Some(_)) => {}
         }
@@ -96,7 +97,8 @@ pub fn has_said_so(run: &TaskRun<'_>, call: &Call<'_>, id: &str) -> Option<Json>
     let doubts = (0..).take_while(begun);
     let doubts = doubts.map(|number| format!("{id}{DOUBT}{number}"));
     let doubts = std::iter::once(format!("{id}{DOUBT}")).chain(doubts);
-    let mut answers = doubts.filter_map(|doubt| journal.finished(task, &doubt));
+    let answers = doubts.filter_map(|doubt| journal.finished(task, &doubt));
+    let mut answers = answers.map(|kept| Answered::of(kept).answer);
     let said = answers.find(|answer| has_happened(answer))?;
     Some(result(said).clone())
 }
@@ -208,6 +210,7 @@ fn ask(
         node: run.name.to_owned(),
         path: run.path(),
         ask: question,
+        permits: Vec::new(),
         expect: cx.plan.happened.clone(),
         task: call.scope.task().to_owned(),
         effect: doubt,

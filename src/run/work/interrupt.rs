@@ -6,19 +6,20 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use crate::expr::Type;
 use crate::expr::accept::accept;
+use crate::expr::{Slot, Type};
 use crate::ir::ErrorKind;
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::ordinal::Of;
 use crate::run::plan::node::{StopPlan, slots};
-use crate::run::plan::{AskPlan, JumpPlan};
+use crate::run::plan::{AskPlan, JumpPlan, PermitPlan};
 use crate::run::request::Request;
 use crate::run::task::{TaskRun, join_path};
-use crate::value::Value;
 
 use super::Stop;
+use super::answered::Answered;
+use super::permit::{self, Shown};
 
 /// The work: the answer where the journal has one, else an open interrupt. `false` where it has given
 /// up and gone elsewhere: what would follow an answer is then left out.
@@ -29,16 +30,11 @@ use super::Stop;
 /// [`Stop::Interrupted`] while there is no answer.
 pub fn work<'a>(
     run: &mut TaskRun<'a>,
-    ask: &AskPlan,
-    expect: &Type,
+    question: Question<'_>,
     timeout: Option<&'a (Duration, JumpPlan)>,
 ) -> Result<bool, Stop> {
-    let path = run.path();
-    let (question, open) = match put(run, ask, expect, (run.name, path))? {
-        Asked::Answered(answer) => {
-            run.put_slot(slots::ANSWER, answer);
-            return Ok(true);
-        }
+    let (question, open) = match put(run, &question)? {
+        Asked::Answered => return Ok(true),
         Asked::Open { question, open } => (question, open),
     };
     if let Some((limit, jump)) = timeout
@@ -58,19 +54,38 @@ pub fn work<'a>(
 /// [`Stop::Interrupted`] while one has no answer.
 pub fn ask_all(run: &mut TaskRun<'_>, stops: &[StopPlan]) -> Result<(), Stop> {
     for stop in stops {
-        let path = join_path(run.around.path, &stop.name);
-        match put(run, &stop.ask, &stop.expect, (&stop.name, path))? {
-            Asked::Answered(answer) => run.put_slot(stop.slot, answer),
-            Asked::Open { open, .. } => return Err(Stop::Interrupted(vec![open])),
+        let question = Question {
+            name: &stop.name,
+            slot: stop.slot,
+            ask: &stop.ask,
+            expect: &stop.expect,
+            permits: &stop.permits,
+        };
+        if let Asked::Open { open, .. } = put(run, &question)? {
+            return Err(Stop::Interrupted(vec![open]));
         }
     }
     Ok(())
 }
 
+/// A question of a node, or around one.
+pub struct Question<'p> {
+    /// Its name.
+    pub name: &'p str,
+    /// Where its answer goes.
+    pub slot: Slot,
+    /// What is shown.
+    pub ask: &'p AskPlan,
+    /// Type of the answer.
+    pub expect: &'p Type,
+    /// Which calls the answer permits.
+    pub permits: &'p [PermitPlan],
+}
+
 /// What came of a question.
 enum Asked {
-    /// The journal has its answer.
-    Answered(Value),
+    /// The journal has its answer, which is in scope now.
+    Answered,
     /// It waits.
     Open {
         /// The question as it is kept, with when it was asked.
@@ -80,65 +95,123 @@ enum Asked {
     },
 }
 
-fn put(
-    run: &TaskRun<'_>,
-    ask: &AskPlan,
-    expect: &Type,
-    (name, path): (&str, String),
-) -> Result<Asked, RunError> {
+fn put(run: &mut TaskRun<'_>, question: &Question<'_>) -> Result<Asked, RunError> {
     let cx = run.around.cx;
+    let path = join_path(run.around.path, question.name);
     // The node's own question has no name but the task's.
-    let name_of_gate = if name == run.name { "" } else { name };
+    let own = question.name == run.name;
     let of = |kind| Of {
         kind,
-        name: name_of_gate,
+        name: if own { "" } else { question.name },
         subject: &path,
     };
     let asked = run.effects.next(cx, of("ask"));
     let answered = run.effects.next(cx, of("answer"));
-    let input = run.slots.get(slots::INPUT.0 as usize);
-    let seen = || Request::of_seen(run.around, input.and_then(Option::as_ref));
-    let own = match cx.forked_from {
-        None => asked.clone(),
-        Some(_) => run.effects.of_request(cx, &asked, &seen()),
-    };
+    let shown = permit::shown(run, question.permits)?;
+    let permits: Vec<Json> = shown.iter().map(|shown| shown.json.clone()).collect();
+    let id = asked_id(run, &asked, &permits);
     // An answer is to the question that has the same sign behind its id.
-    let sign = own.strip_prefix(&asked).unwrap_or_default();
-    let (asked, answered) = (own.clone(), format!("{answered}{sign}"));
-    let question = match cx.journal.finished(run.effects.task(), &asked) {
+    let sign = id.strip_prefix(&asked).unwrap_or_default();
+    let answered = format!("{answered}{sign}");
+    let task = run.effects.task();
+    let kept = match cx.journal.finished(task, &id) {
         Some(known) => known.clone(),
         None => {
-            let question =
-                json!({ "ask": question(run, ask)?, "at": cx.ambient.now().to_string() });
-            let kept = seen().noted(question.clone());
-            cx.journal
-                .effect(run.effects.task(), asked, "ask", &path, kept);
-            question
+            let kept = question.kept(run, permits)?;
+            let noted = seen(run).noted(kept.clone());
+            cx.journal.effect(task, id, "ask", &path, noted);
+            kept
         }
     };
-    if let Some(answer) = cx.journal.finished(run.effects.task(), &answered) {
-        let answer = accept(answer, expect, &cx.plan.flow.types).map_err(|wrong| {
-            let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
-            RunError::new(
-                ErrorKind::InvalidInput,
-                format!("the answer is not of its type: {}", problems.join("; ")),
-            )
-        })?;
-        return Ok(Asked::Answered(answer));
-    }
     let open = OpenInterrupt {
         id: run.effects.question_id(cx, &answered),
-        node: name.to_owned(),
+        node: question.name.to_owned(),
         path,
-        ask: question.get("ask").cloned().unwrap_or_default(),
-        expect: Some(expect.clone()),
-        task: run.effects.task().to_owned(),
+        ask: kept.get("ask").cloned().unwrap_or_default(),
+        permits: permits_of(&kept).to_vec(),
+        expect: Some(question.expect.clone()),
+        task: task.to_owned(),
         effect: answered,
     };
-    Ok(Asked::Open { question, open })
+    match cx.journal.finished(task, &open.effect) {
+        Some(answer) => {
+            take(run, question, &shown, &open, Answered::of(answer))?;
+            Ok(Asked::Answered)
+        }
+        None => Ok(Asked::Open {
+            question: kept,
+            open,
+        }),
+    }
 }
 
-fn question(run: &TaskRun<'_>, ask: &AskPlan) -> Result<Json, RunError> {
+/// Brings an answer into scope, and gives the run what it permits.
+fn take(
+    run: &mut TaskRun<'_>,
+    question: &Question<'_>,
+    shown: &[Shown<'_>],
+    open: &OpenInterrupt,
+    answered: Answered<'_>,
+) -> Result<(), RunError> {
+    let types = &run.around.cx.plan.flow.types;
+    let answer = accept(answered.answer, question.expect, types).map_err(|wrong| {
+        let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
+        RunError::new(
+            ErrorKind::InvalidInput,
+            format!("the answer is not of its type: {}", problems.join("; ")),
+        )
+    })?;
+    run.put_slot(question.slot, answer);
+    run.put_slot(slots::ANSWERED, answered.to_value());
+    let place = open.place();
+    let place = run.around.cx.former_name(&place).into_owned();
+    let id = format!("{}#{}", open.task, open.effect);
+    permit::given(run, shown, &place, &answered, &id)
+}
+
+/// The id of a question: of one that was asked with other pins, by an earlier version of the flow or by the thread that this
+/// one was forked from, it is another.
+fn asked_id(run: &TaskRun<'_>, asked: &str, permits: &[Json]) -> String {
+    let cx = run.around.cx;
+    let own = match cx.forked_from {
+        None => asked.to_owned(),
+        Some(_) => run.effects.of_request(cx, asked, &seen(run)),
+    };
+    let mut id = own.clone();
+    let mut made = 0;
+    while let Some(kept) = cx.journal.finished(run.effects.task(), &id)
+        && permits_of(kept) != permits
+    {
+        made += 1;
+        id = format!("{own}={made}");
+    }
+    id
+}
+
+/// What a question that is kept was said to permit.
+fn permits_of(kept: &Json) -> &[Json] {
+    let permits = kept.get("permits").and_then(Json::as_array);
+    permits.map(Vec::as_slice).unwrap_or_default()
+}
+
+fn seen(run: &TaskRun<'_>) -> Request {
+    let input = run.slots.get(slots::INPUT.0 as usize);
+    Request::of_seen(run.around, input.and_then(Option::as_ref))
+}
+
+impl Question<'_> {
+    /// It as the journal keeps it.
+    fn kept(&self, run: &TaskRun<'_>, permits: Vec<Json>) -> Result<Json, RunError> {
+        let now = run.around.cx.ambient.now().to_string();
+        let mut kept = json!({ "ask": shown_text(run, self.ask)?, "at": now });
+        if let (false, Some(entries)) = (permits.is_empty(), kept.as_object_mut()) {
+            entries.insert("permits".to_owned(), Json::Array(permits));
+        }
+        Ok(kept)
+    }
+}
+
+fn shown_text(run: &TaskRun<'_>, ask: &AskPlan) -> Result<Json, RunError> {
     match ask {
         AskPlan::Text(text) => Ok(Json::String(text.render(&run.env())?)),
         AskPlan::Fields(fields) => {

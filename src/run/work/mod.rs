@@ -2,6 +2,7 @@
 //! the flow handles.
 
 mod agent;
+pub mod answered;
 pub mod approve;
 mod body;
 pub mod cached;
@@ -12,6 +13,7 @@ mod interrupt;
 mod llm;
 pub mod model_call;
 pub mod narrow;
+mod permit;
 pub mod retry;
 pub mod subgraph;
 mod tool_call;
@@ -115,9 +117,18 @@ async fn own_work<'a>(
         WorkPlan::Interrupt {
             ask,
             expect,
+            permits,
             timeout,
-            ..
-        } => return interrupt::work(run, ask, expect, timeout.as_ref()),
+        } => {
+            let question = interrupt::Question {
+                name: &node.name,
+                slot: slots::ANSWER,
+                ask,
+                expect,
+                permits,
+            };
+            return interrupt::work(run, question, timeout.as_ref());
+        }
         WorkPlan::Subgraph {
             graph,
             with,

@@ -4,6 +4,7 @@
 //! fields goes through the caller's reducers: a gathering field gets what was added, not the whole.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId};
@@ -15,6 +16,7 @@ use crate::run::frame::{Frame, OutLog, is_log, log_name};
 use crate::run::half_join::half_joins;
 use crate::run::kept::Base;
 use crate::run::limit::StepLimit;
+use crate::run::permission::FramePermissions;
 use crate::run::plan::GraphPlan;
 use crate::run::plan::node::{PassPlan, slots};
 use crate::run::schedule;
@@ -64,6 +66,7 @@ pub async fn work(
     if !run.around.graph.narrowed.is_empty() {
         child.callers.push(frame.graph);
     }
+    child.permissions = FramePermissions::of_call(Arc::clone(&run.permissions));
     match cx.take_image(&key) {
         Some(image) => {
             restore(&mut child, called, &image)?;
@@ -97,6 +100,7 @@ pub async fn work(
     }));
     hand_back(run, called, &child, into)?;
     run.put_slot(slots::RESULT, result(&plan.flow.graphs[graph], &child));
+    run.permit(child.permissions.into_changes());
     let stays = left.is_empty();
     run.jumped = !stays;
     for name in left {
@@ -188,6 +192,7 @@ pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Resu
     frame.half = schedule::half(&image.schedule);
     frame.visits.load(graph, image);
     frame.base = Base::of(graph, image);
+    frame.permissions.load(image);
     restore_fields(frame, graph, image)?;
     frame.joins.load(image, numbers);
     Ok(())

@@ -18,6 +18,7 @@ use crate::run::model::ToolCallRequest;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::task::{TaskRun, show};
+use crate::run::turns;
 use crate::value::{Map, Value};
 
 use super::Stop;
@@ -114,6 +115,8 @@ pub async fn answer_all<'a>(
     let mut ready = Vec::new();
     let mut changed = BTreeMap::new();
     let mut open = Vec::new();
+    turns::wait(run, tools).await?;
+    let mut claims = false;
     // All that a person has to approve is asked for at once, before any of the calls is made.
     for (index, (call, scope)) in calls.iter().zip(&scopes).enumerate() {
         let result = match requested(run, tools, call) {
@@ -122,6 +125,7 @@ pub async fn answer_all<'a>(
         };
         match (result, results.get_mut(index)) {
             (Ok((tool, settled)), _) => {
+                claims |= settled.claims;
                 changed.extend(settled.changed.map(|args| (index, args)));
                 ready.push((
                     index,
@@ -140,6 +144,10 @@ pub async fn answer_all<'a>(
     }
     if !open.is_empty() {
         return Err(Stop::Interrupted(open));
+    }
+    if claims {
+        let kept = run.around.cx.journal.keep().await;
+        kept.map_err(RunError::from)?;
     }
     let mut outside = Vec::new();
     for (index, call) in ready {

@@ -252,12 +252,12 @@ async fn one_attempt(
 }
 
 /// What stands in place of a call's error: the value of `@on_error`; the error itself where there is none, or where it is
-/// the run's and not the tool's.
+/// the run's or a person's and not the tool's.
 pub fn or_instead(run: &TaskRun<'_>, tool: ToolId, error: RunError) -> Result<Value, Stop> {
     let flow = &run.around.cx.plan.flow;
     let tool = &flow.tools[tool];
     match &tool.on_error {
-        Some(value) if !is_the_runs(&error) => {
+        Some(value) if !is_the_runs(&error) && error.kind != ErrorKind::Unapproved => {
             let ty = tool.returns.as_ref().unwrap_or(&Type::Null);
             // The compiler has held it to the type.
             Ok(accept(value, ty, &flow.types).unwrap_or_default())

@@ -89,7 +89,7 @@ fn any(case: &mut Case<'_>, answers: &[Answer], asked: &[(String, Option<&Type>)
 
 /// Whether a call of the tool asks a person: one that has to be approved, and one whose outcome is in doubt.
 pub(super) fn asks(tool: &Tool) -> bool {
-    tool.approve || tool.idempotent == Some(false) && tool.body.is_none()
+    tool.asks() || tool.idempotent == Some(false) && tool.body.is_none()
 }
 
 /// Whether an answer has the words of such a question.

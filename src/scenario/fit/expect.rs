@@ -52,6 +52,7 @@ pub fn fit(case: &mut Case<'_>) {
         }
         case.tool(under(&all, [key("calls"), key(tool)]), tool);
     }
+    permitted(case);
     error(case);
     let interrupts = expect.interrupts.iter().flat_map(|list| &list.value);
     for interrupt in interrupts {
@@ -78,6 +79,28 @@ fn named_tool(case: &mut Case<'_>, at: Path, named: &str, offered: Option<&Vec<T
     if !names.clone().any(|name| name == named) {
         let message = format!("the node has no tool `{named}`, so its model is never shown it");
         case.report(Misfit::value(at, message).help(meant(named, names)));
+    }
+}
+
+/// Tools that there aren't, and those that nobody has to permit.
+fn permitted(case: &mut Case<'_>) {
+    let permitted = case.scenario.expect.permitted.iter();
+    for wanted in permitted.flat_map(|list| &list.value) {
+        let Some(name) = wanted.value.get("tool").and_then(|name| name.as_str()) else {
+            continue;
+        };
+        let at = under(&wanted.at, [key("tool")]);
+        if case.tool(at.clone(), name).is_none() {
+            if let Some(misfit) = case.found.last_mut() {
+                misfit.key = false;
+            }
+            continue;
+        }
+        let tool = case.flow.tools.iter().find(|tool| tool.name == name);
+        if tool.is_some_and(|tool| !tool.asks()) {
+            let message = format!("a call of `{name}` never asks, so nobody permits it");
+            case.report(Misfit::value(at, message));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::Finding;
 use crate::scenario::observed::Observed;
 use crate::scenario::sighting::Ended;
 
-/// `status`, `path`, `output`, `events`, `interrupts`, `error`.
+/// `status`, `path`, `output`, `events`, `interrupts`, `permitted`, `error`.
 pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
     let expect = &scenario.expect;
     let Some(ended) = &observed.ended else {
@@ -31,6 +31,9 @@ pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
     }
     if let Some(interrupts) = &expect.interrupts {
         found.extend(in_order(interrupts, "interrupt", &observed.interrupts));
+    }
+    if let Some(permitted) = &expect.permitted {
+        found.extend(in_any_order(permitted, "permission", &ended.permitted));
     }
     if let Some(memory) = &expect.memory {
         found.extend(in_order(memory, "item of memory", &observed.memory));
@@ -107,6 +110,43 @@ fn way(expected: &Written<Vec<PathStep>>, observed: &Observed) -> Option<Finding
     Some(Finding::new(&at, format!("the path: {mismatch}")).detail(detail))
 }
 
+/// Each wanted one must be there, each another one; others may be there too.
+fn in_any_order(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]) -> Vec<Finding> {
+    let mut rest: Vec<&Json> = actual.iter().collect();
+    for one in &wanted.value {
+        let fitting = rest.iter().position(|other| one.compare(other).is_empty());
+        match fitting {
+            Some(at) => _ = rest.remove(at),
+            None => return vec![absent(one, what, actual, "")],
+        }
+    }
+    none_wanted(wanted, what, actual)
+}
+
+/// That a wanted one is not there, with those that are.
+fn absent(one: &Written<Json>, what: &str, actual: &[Json], place: &str) -> Finding {
+    let message = format!("expected the {what} {}{place}", one.value);
+    let detail = match actual.is_empty() {
+        true => format!("there was no {what}"),
+        false => listed(actual),
+    };
+    Finding::new(&one.at, message).detail(detail)
+}
+
+fn listed(actual: &[Json]) -> String {
+    let lines = actual.iter().map(|other| format!("+ {other}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// An empty list says that there is none.
+fn none_wanted(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]) -> Vec<Finding> {
+    if !wanted.value.is_empty() || actual.is_empty() {
+        return Vec::new();
+    }
+    let message = format!("expected no {what}");
+    vec![Finding::new(&wanted.at, message).detail(listed(actual))]
+}
+
 /// Each wanted one must be there, in order; others may stand between them.
 fn in_order(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]) -> Vec<Finding> {
     let mut rest = actual;
@@ -121,24 +161,14 @@ fn in_order(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]) -
         if let Some(other) = same {
             return findings(one.compare(other));
         }
-        let mut message = format!("expected the {what} {}", one.value);
-        if index > 0 {
-            message.push_str(" after the one before");
-        }
-        let lines = actual.iter().map(|other| format!("+ {other}"));
-        let lines: Vec<String> = lines.collect();
-        let detail = match lines.is_empty() {
-            true => format!("there was no {what}"),
-            false => lines.join("\n"),
+        let place = if index > 0 {
+            " after the one before"
+        } else {
+            ""
         };
-        return vec![Finding::new(&one.at, message).detail(detail)];
+        return vec![absent(one, what, actual, place)];
     }
-    if wanted.value.is_empty() && !actual.is_empty() {
-        let lines: Vec<String> = actual.iter().map(|other| format!("+ {other}")).collect();
-        let message = format!("expected no {what}");
-        return vec![Finding::new(&wanted.at, message).detail(lines.join("\n"))];
-    }
-    Vec::new()
+    none_wanted(wanted, what, actual)
 }
 
 fn same_name(wanted: &Json, actual: &Json) -> bool {

@@ -301,8 +301,8 @@ impl<'a> Facts<'a> {
                 ToolEffect::Write => " (writes)",
                 ToolEffect::Destructive => " (destructive)",
             };
-            let asks = if tool.approve {
-                " (a person approves each call first)"
+            let asks = if tool.asks() {
+                " (a call asks, unless a person has permitted it)"
             } else {
                 ""
             };

@@ -84,7 +84,22 @@ impl Part {
 
     fn plain(&self) -> String {
         match self.kind {
-            "Named" => format!("{}: {}", self.at("name"), self.at("value")),
+            "Named" | "Pin" => format!("{}: {}", self.at("name"), self.at("value")),
+            "PermitEach" => format!("each {} in {} -> ", self.at("var"), self.at("items")),
+            "Permit" => {
+                let once = if self.get("once").is_some() {
+                    "once "
+                } else {
+                    ""
+                };
+                let pins = self.get("pins").map(|_| self.list("pins", ", "));
+                let pins = pins.map_or(String::new(), |pins| format!("({pins})"));
+                let (each, tool) = (self.at("each"), self.at("tool"));
+                format!(
+                    "{once}{each}{tool}{pins}{}",
+                    self.with(" when ", "when", "")
+                )
+            }
             "Binding" => format!("{}: {}", self.at("to"), self.at("from")),
             "SetItem" | "ToolSet" => {
                 let sign = if self.get("replace").is_some() {
