@@ -3,29 +3,26 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::base::{IdVec, Span};
-use crate::diag::{Diagnostic, Diagnostics, Level, codes};
-use crate::ir::{FieldId, FieldMode, GraphId, JoinId};
-use crate::resolve::program::{Field, Graph, Program, Work};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::{FieldId, FieldMode, GraphId};
+use crate::resolve::program::{Field, Graph, Program};
 
 use super::calls::callers;
 use super::cfg::bits::Tracked;
 use super::cfg::effect::{Effects, Given};
 use super::cfg::exit::Exits;
-use super::cfg::leaves_unwritten::{Count, LeavesUnwritten, components_of, loses};
+use super::cfg::incomplete_join::Arrivals;
+use super::cfg::leaves_unwritten::{Count, Known, LeavesUnwritten, Step, components_of};
 use super::cfg::predecessors::Predecessors;
 use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Written};
+use super::first_value;
 use super::types::facts::begins_set;
-use super::types::paths::Step;
-use super::types::tell::{Asked, Left};
 
 /// Most arrows of a way that a message points at.
 const SHOWN: usize = 6;
 
 /// Most names of a way that a message writes out.
 const NAMED: usize = 8;
-
-/// Most fields behind joins that are waited at in vain at times for which whole runs are followed.
-const FOLLOWED: usize = 32;
 
 /// Most fields of a graph that are reported with their way; of more, only the field is named.
 const TRACED: usize = 20;
@@ -37,6 +34,7 @@ const TRACED: usize = 20;
 pub fn effects(
     program: &Program,
     cfgs: &IdVec<GraphId, ControlFlowGraph>,
+    arrivals: &IdVec<GraphId, Arrivals>,
     written: &Written,
 ) -> IdVec<GraphId, Effects> {
     let mut given: Given = program
@@ -53,13 +51,15 @@ pub fn effects(
             .get_mut(id.0 as usize)
             .into_iter()
             .for_each(|w| *w = false);
-        let (Some(graph), Some(cfg)) = (program.graphs.get(id), cfgs.get(id)) else {
+        let (Some(graph), Some(cfg), Some(arrivals)) =
+            (program.graphs.get(id), cfgs.get(id), arrivals.get(id))
+        else {
             continue;
         };
         if callers.get(id).is_none_or(Vec::is_empty) {
             continue;
         }
-        let always = always(program, graph, cfg, id, written, &given);
+        let always = always(program, graph, (cfg, arrivals), id, written, &given);
         let Some(known) = given.get_mut(id).filter(|known| **known != always) else {
             continue;
         };
@@ -107,7 +107,7 @@ fn tracked(graph: &Graph, id: GraphId, written: &Written) -> Tracked {
 fn always(
     program: &Program,
     graph: &Graph,
-    cfg: &ControlFlowGraph,
+    (cfg, arrivals): (&ControlFlowGraph, &Arrivals),
     id: GraphId,
     written: &Written,
     given: &Given,
@@ -123,15 +123,13 @@ fn always(
     let (predecessors, group, waiting) =
         (Predecessors::new(cfg), components_of(cfg), BTreeSet::new());
     let exits = Exits::of(program, graph, cfg);
-    let known = (group.as_slice(), exits.as_ref());
-    let avoided = LeavesUnwritten::new(
-        cfg,
-        &predecessors,
-        &effects,
-        Count::Certain,
-        &waiting,
-        known,
-    );
+    let known = Known {
+        group: &group,
+        exits: exits.as_ref(),
+        arrivals,
+        waiting: &waiting,
+    };
+    let avoided = LeavesUnwritten::new(cfg, &predecessors, &effects, Count::Certain, known);
     let left = avoided.at_start();
     for field in effects.tracked.list(&left) {
         always.remove(&field);
@@ -139,23 +137,16 @@ fn always(
     always
 }
 
-/// `out` fields without a first value that some way to `end` seems not to write.
-pub struct Unwritten<'a> {
-    possible: LeavesUnwritten<'a>,
-    sure: LeavesUnwritten<'a>,
-    /// The fields, and what is asked of them.
-    pub fields: Vec<(FieldId, Asked)>,
-}
-
-/// Finds them, all conditions taken as free. `known` are [`components_of`] the flow, and its exits.
-pub fn unwritten<'a>(
-    graph: &Graph,
-    id: GraphId,
-    (cfg, predecessors): (&'a ControlFlowGraph, &Predecessors),
-    known: (&'a [usize], Option<&'a Exits<'a>>),
-    effects: &'a Effects,
-    (written, waiting, at_times): (&Written, &'a BTreeSet<JoinId>, &BTreeSet<JoinId>),
-) -> Option<Unwritten<'a>> {
+/// Reports `out` fields without a first value that some way to `end` does not surely write; conditions count as free. `is_read` says which
+/// fields the graph or a caller reads.
+pub fn unwritten(
+    program: &Program,
+    (graph, id): (&Graph, GraphId),
+    (cfg, predecessors): (&ControlFlowGraph, &Predecessors),
+    (written, effects): (&Written, &Effects),
+    (known, is_read): (Known, &dyn Fn(&FieldId) -> bool),
+    diags: &mut Diagnostics,
+) {
     let needed = |field: FieldId| {
         let of = graph.fields.get(field);
         // One that is reset, and has nothing to go back to, is reported as that.
@@ -164,141 +155,43 @@ pub fn unwritten<'a>(
             && written.has(id, field)
     };
     if cfg.broken || !graph.fields.ids().any(needed) {
-        return None;
+        return;
     }
-    let of = |count| LeavesUnwritten::new(cfg, predecessors, effects, count, waiting, known);
-    let (possible, sure) = (of(Count::Possible), of(Count::Sure));
-    let (never, hoped) = (possible.at_start(), sure.at_start());
-    let fields = effects.tracked.list(&hoped).filter(|field| needed(*field));
-    let certain = |field: FieldId| match effects.tracked.has(&never, field) {
-        true => (field, Asked::Never),
-        false => (field, Asked::Hoped),
-    };
-    let mut fields: Vec<(FieldId, Asked)> = fields.map(certain).collect();
-    if !at_times.is_empty() {
-        let mut cut = vec![false; cfg.nodes.len() + cfg.joins.len()];
-        let joins = at_times.iter().map(|id| cfg.number(BlockId::Join(*id)));
-        for number in joins.flatten() {
-            cut.get_mut(number).into_iter().for_each(|cut| *cut = true);
-        }
-        let known = (known.0, known.1, cut);
-        let behind =
-            LeavesUnwritten::cut_off(cfg, predecessors, effects, Count::Sure, waiting, known)
-                .at_start();
-        let behind = effects.tracked.list(&behind);
-        let behind = behind.filter(|field| needed(*field) && !effects.tracked.has(&hoped, *field));
-        fields.extend(behind.take(FOLLOWED).map(|field| (field, Asked::Behind)));
-    }
-    Some(Unwritten {
-        possible,
-        sure,
-        fields,
-    })
-}
-
-impl Unwritten<'_> {
-    /// Reports those that a run can leave unwritten. `left` says what their conditions leave of each.
-    pub fn report(
-        &self,
-        graph: &Graph,
-        (cfg, predecessors): (&ControlFlowGraph, &Predecessors),
-        left: &[Left],
-        diags: &mut Diagnostics,
-    ) {
-        for (number, ((field, asked), left)) in self.fields.iter().zip(left).enumerate() {
-            let (never, path) = match left {
-                Left::Never(path) => (true, path),
-                Left::Perhaps(path) => (false, path),
-                Left::TooMuch => {
-                    let why = "there is too much to be told apart on the ways to the end";
-                    if let Some(found) = report(graph, cfg, *field, Err(why), &[]) {
-                        diags.push(found);
-                    }
-                    continue;
-                }
-                Left::Written => continue,
-            };
-            let by = match asked {
-                Asked::Never => &self.possible,
-                Asked::Hoped | Asked::Behind => &self.sure,
-            };
-            let path = match (path.is_empty(), number < TRACED) {
-                (false, _) => path.clone(),
-                (true, true) if *asked != Asked::Behind => by.witness(predecessors, *field),
-                (true, _) => Vec::new(),
-            };
-            let doubt = doubt(graph, cfg, &path);
-            let sure = if never { Ok(()) } else { Err(doubt.as_str()) };
-            if let Some(found) = report(graph, cfg, *field, sure, &path) {
-                diags.push(found);
-            }
+    let avoided = LeavesUnwritten::new(cfg, predecessors, effects, Count::Sure, known);
+    let left = avoided.at_start();
+    let fields = effects.tracked.list(&left).filter(|field| needed(*field));
+    for (number, id) in fields.enumerate() {
+        let path = match number < TRACED {
+            true => avoided.witness(predecessors, id),
+            false => Vec::new(),
+        };
+        if let Some(field) = graph.fields.get(id) {
+            let found = report(program, cfg, field, &path);
+            diags.push(match is_read(&id) {
+                true => found,
+                false => first_value::or_null(found, field),
+            });
         }
     }
 }
 
-fn report(
-    graph: &Graph,
-    cfg: &ControlFlowGraph,
-    field: FieldId,
-    certain: Result<(), &str>,
-    path: &[Step],
-) -> Option<Diagnostic> {
-    let declared = graph.fields.get(field)?;
-    let name = &declared.name.node;
-    let transition = written_out(cfg, path);
-    let message = match (certain, transition.is_empty()) {
-        (Ok(()), false) => format!("`out` field `{name}` is not written on the way `{transition}`"),
-        (Ok(()), true) => format!("`out` field `{name}` is not written on every way to `end`"),
-        (Err(doubt), _) => format!("`out` field `{name}` may be left unwritten: {doubt}"),
+fn report(program: &Program, cfg: &ControlFlowGraph, field: &Field, path: &[Step]) -> Diagnostic {
+    let name = &field.name.node;
+    let message = match path.is_empty() {
+        false => format!(
+            "`out` field `{name}` is not written on the way `{}`",
+            written_out(cfg, path)
+        ),
+        true => format!("`out` field `{name}` is not written on every way to `end`"),
     };
-    let mut found = Diagnostic::new(&codes::OUT_LEFT_UNWRITTEN, message, declared.name.span)
-        .about(declared.name.span)
-        .help(
-        format!("write `{name}` on that way too, or give it a first value: `= ..` behind its type, or a `?` type"),
-    );
-    if certain.is_err() {
-        found.level = Level::Warning;
-    }
+    let found = Diagnostic::new(&codes::OUT_LEFT_UNWRITTEN, message, field.name.span)
+        .about(field.name.span);
+    let write = format!("write `{name}` on that way too");
+    let mut found = first_value::ways_out(found, &program.types, field, &write);
     for (span, text) in turns(cfg, path).into_iter().take(SHOWN) {
         found = found.label(span, text);
     }
-    Some(found)
-}
-
-/// Why it is not sure that a field is left unwritten on a way.
-fn doubt(graph: &Graph, cfg: &ControlFlowGraph, path: &[Step]) -> String {
-    let node = |block: &BlockId| match block {
-        BlockId::Node(id) => graph.nodes.get(*id),
-        _ => None,
-    };
-    let lost = path
-        .iter()
-        .any(|(from, _, successor)| loses(cfg, successor.to, *from));
-    let failed = path.iter().find_map(|(from, transition, _)| {
-        let fails = matches!(transition.kind, EdgeKind::Error | EdgeKind::Timeout);
-        let member = from
-            .as_ref()
-            .and_then(node)
-            .filter(|node| fails && !node.joins.is_empty());
-        member.map(|node| node.name.node.as_str())
-    });
-    let decided = path.iter().any(|(_, _, successor)| {
-        let work = node(&successor.to).map(|node| &node.work);
-        matches!(
-            work,
-            Some(Work::Agent { .. } | Work::Tools { .. } | Work::Subgraph { .. } | Work::Llm(_))
-        )
-    });
-    match failed {
-        Some(failed) => {
-            format!("where `{failed}` fails, the join that waits for it never leads on")
-        }
-        None if lost => "where a member of the join fails, it never leads on".to_owned(),
-        None if decided || path.is_empty() => {
-            "it is up to a model or a called graph whether it is written".to_owned()
-        }
-        None => "it is up to tasks beside whether it is written in time".to_owned(),
-    }
+    found
 }
 
 /// `start -> a -> b -> end`, the middle of a long way left out.
@@ -310,9 +203,6 @@ fn written_out(cfg: &ControlFlowGraph, path: &[Step]) -> String {
             block => Some(cfg.name(block)),
         });
     let names: Vec<&str> = std::iter::once("start").chain(names).collect();
-    if path.is_empty() {
-        return String::new();
-    }
     let (head, tail) = (NAMED / 2, NAMED / 2);
     match names.len() > NAMED {
         true => {

@@ -54,12 +54,13 @@ use std::rc::Rc;
 
 use crate::base::{IdVec, SourceMap};
 use crate::diag::{Diagnostics, Level, codes};
-use crate::ir::{FieldId, GraphId, ToolId};
+use crate::ir::{FieldId, GraphId, JoinId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
 
 use cfg::effect::Effects;
-use cfg::incomplete_join::Waiting;
+use cfg::incomplete_join::Arrivals;
+use cfg::leaves_unwritten::Known;
 use cfg::past_reducer::PastReducer;
 use cfg::predecessors::Predecessors;
 use cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, MhpCache, Written};
@@ -149,6 +150,10 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
 struct ProgramAnalyses {
     written: Written,
     cfgs: IdVec<GraphId, ControlFlowGraph>,
+    /// How the members of joins come to them.
+    arrivals: IdVec<GraphId, Arrivals>,
+    /// Graphs that some node calls.
+    called: BTreeSet<GraphId>,
     effects: IdVec<GraphId, Effects>,
     past_reducer: PastReducer,
     /// Graphs whose state some node keeps from call to call.
@@ -159,13 +164,25 @@ impl ProgramAnalyses {
     fn of(program: &Program) -> Self {
         let written = Written::new(program);
         let ids = program.graphs.ids();
-        let cfgs = ids.map(|id| cfg::build(program, id, &written)).collect();
-        let effects = assign::effects(program, &cfgs, &written);
+        let cfgs: IdVec<GraphId, ControlFlowGraph> =
+            ids.map(|id| cfg::build(program, id, &written)).collect();
+        let arrivals = cfgs
+            .iter()
+            .map(|cfg| Arrivals::of(cfg, &Predecessors::new(cfg)))
+            .collect();
+        let effects = assign::effects(program, &cfgs, &arrivals, &written);
         Self {
             past_reducer: PastReducer::new(program, &written),
             lasting: lifetime::lasting(program),
             written,
             cfgs,
+            arrivals,
+            called: program
+                .graphs
+                .iter()
+                .flat_map(|graph| &graph.nodes)
+                .filter_map(|node| Some(calls::called(node)?.0))
+                .collect(),
             effects,
         }
     }
@@ -187,9 +204,10 @@ fn graph(
     analyses: &ProgramAnalyses,
     mhp_cache: &MhpCache,
 ) -> GraphReport {
-    let (Some(graph), Some(cfg), Some(effects), Some(mhp)) = (
+    let (Some(graph), Some(cfg), Some(arrivals), Some(effects), Some(mhp)) = (
         program.graphs.get(id),
         analyses.cfgs.get(id),
+        analyses.arrivals.get(id),
         analyses.effects.get(id),
         mhp_cache.take(id),
     ) else {
@@ -214,63 +232,61 @@ fn graph(
     sends::without_input(graph, cfg, &mut diags);
     let mhp = &*mhp;
     let predecessors = Predecessors::new(cfg);
-    let waiting = topology(graph, cfg, &predecessors, mhp, &mut diags);
-    let Waiting { always, at_times } = &waiting;
+    let waiting = topology(graph, cfg, (&predecessors, arrivals), mhp, &mut diags);
     let handed_on = analyses.past_reducer.of(id);
     order::dependent(program, graph, cfg, mhp, handed_on, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
-    let group = cfg::leaves_unwritten::components_of(cfg);
-    let exits = cfg::exit::Exits::of(program, graph, cfg);
-    let all = (group.as_slice(), exits.as_ref());
-    let unwritten = assign::unwritten(
-        graph,
-        id,
-        (cfg, &predecessors),
-        all,
-        effects,
-        (written, always, at_times),
-    );
-    let asked = unwritten.as_ref().map_or(&[][..], |found| &found.fields);
-    let asked = (asked, at_times);
-    let typed = walk::graph(program, id, cfg, mhp, known, asked, &mut diags);
+    let typed = walk::graph(program, id, cfg, mhp, known, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, (computed, written), &mut diags);
     }
     data::unwritten_out(graph, id, written, &mut diags);
     first_value::missing(program, graph, &mut diags);
     barrier::names(graph, &mut diags);
-    if let Some(found) = &unwritten {
-        found.report(graph, (cfg, &predecessors), &typed.left, &mut diags);
-    }
+    let (group, exits) = (
+        cfg::leaves_unwritten::components_of(cfg),
+        cfg::exit::Exits::of(program, graph, cfg),
+    );
+    let transitions = Known {
+        group: &group,
+        exits: exits.as_ref(),
+        arrivals,
+        waiting: &waiting,
+    };
+    let of = (cfg, &predecessors);
+    let read: BTreeSet<FieldId> = typed.read.iter().map(|(field, _)| *field).collect();
+    let seen = |field: &FieldId| analyses.called.contains(&id) || read.contains(field);
+    assign::unwritten(
+        program,
+        (graph, id),
+        of,
+        known,
+        (transitions, &seen),
+        &mut diags,
+    );
     lifetime::useless_persist(graph, &mut diags);
     if !analyses.lasting.contains(&id) {
         let mut reads = lifetime::Reads::new(graph, (cfg, &predecessors), &typed.read);
         reads.never_seen(program, &mut diags);
         lifetime::never_stale(graph, id, written, &mut diags);
     }
-    GraphReport {
-        read: typed.read.iter().map(|(field, _)| *field).collect(),
-        diags,
-    }
+    GraphReport { read, diags }
 }
 
-/// The rules on where a run can go. Gives back the joins that are waited at in vain.
+/// The rules on where a run can go. Gives back the joins that never lead on.
 fn topology(
     graph: &Graph,
     cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
+    (predecessors, arrivals): (&Predecessors, &Arrivals),
     mhp: &MayHappenInParallel,
     diags: &mut Diagnostics,
-) -> Waiting {
+) -> BTreeSet<JoinId> {
     let reached = cfg::reach::reached(cfg);
     cfg::cycle::branches(cfg, diags);
     cfg::repeat::repeated(graph, cfg, diags);
     let before = diags.len();
-    let mut waiting = Waiting {
-        always: cfg::join::never(cfg, predecessors, mhp, diags),
-        ..Waiting::default()
-    };
+    let mut waiting = cfg::join::never(cfg, predecessors, mhp, diags);
     if cfg.broken {
         // What leads to its members is not known.
         diags.truncate(before);
@@ -295,13 +311,13 @@ fn topology(
     });
     if !unclear {
         let unmet = cfg::unreachable_cap::unmet(graph, cfg, predecessors, mhp, diags);
-        waiting.always.extend(unmet);
-        cfg::incomplete_join::half_filled(cfg, predecessors, mhp, &mut waiting, diags);
+        waiting.extend(unmet);
+        cfg::incomplete_join::half_filled(cfg, predecessors, mhp, arrivals, &mut waiting, diags);
     }
-    let free = cfg::finish::finishing(cfg, predecessors, &waiting.always);
+    let free = cfg::finish::finishing(cfg, predecessors, &waiting);
     let endings = exits::Endings::of(graph, cfg, mhp);
     let exits = |circle: &[BlockId]| endings.end(circle);
-    let of = (&waiting.always, &exits as cfg::scc::OfCircle);
+    let of = (&waiting, &exits as cfg::scc::OfCircle);
     let capped = cfg::visits::circles(cfg, predecessors, (&reached, &free), of, diags);
     cfg::reach::trapped(cfg, &reached, &free, (&capped, &exits), diags);
     cfg::duplicate_activation::twice(cfg, &twice, &told, diags);

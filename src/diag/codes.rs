@@ -194,7 +194,6 @@ codes! {
     Error CACHED_QUESTION "cached-question";
     Error READ_ONLY_FIELD "read-only-field";
     Error READ_BEFORE_WRITE "read-before-write";
-    Warning MAYBE_UNSET "maybe-unset";
     Error BAD_MIGRATION "bad-migration";
     Error CIRCULAR_BASIS "circular-basis";
     Error BAD_BASIS "bad-basis";
@@ -204,7 +203,7 @@ codes! {
     Warning LOST_ON_RESUME "lost-on-resume";
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
     Error > Warning OUT_NEVER_WRITTEN "out-never-written";
-    Error > Warning OUT_LEFT_UNWRITTEN "out-left-unwritten";
+    Error OUT_LEFT_UNWRITTEN "out-left-unwritten";
     Warning UNREAD_OUTPUT "unread-output";
     Info UNREAD_RESULT "unread-result";
     Warning UNUSED_LET "unused-let";

@@ -13,4 +13,4 @@ mod tree;
 
 pub use map::SharedMap;
 pub use set::{Keys, SharedSet};
-pub use tree::{Iter, Noted};
+pub use tree::Iter;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::Hash;
 
 use super::map::SharedMap;
-use super::tree::{self, Iter, Noted};
+use super::tree::{self, Iter};
 
 /// An ordered set that is cheap to clone.
 pub struct SharedSet<K>(SharedMap<K, ()>);
@@ -60,11 +60,6 @@ impl<K: Ord + Hash + Clone> SharedSet<K> {
         let less = !tree::same(&both, &self.0.0);
         self.0 = SharedMap(both);
         less
-    }
-
-    /// Those keys that are wanted. What was found of parts that sets share is noted, and must be noted with the same wish.
-    pub fn chosen(&self, noted: &mut Noted<K>, wanted: &impl Fn(&K) -> bool) -> Self {
-        Self(SharedMap(tree::chosen(&self.0.0, noted, wanted)))
     }
 
     /// What both have.

@@ -1,7 +1,6 @@
 //! The tree under sets and maps: a treap whose parts are shared.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -177,36 +176,6 @@ pub(super) fn intersection<K: Ord + Clone, V: Clone>(
         true => Some(with(a, less, greater)),
         false => joined(less, greater),
     }
-}
-
-/// What [`SharedSet::chosen`](super::SharedSet::chosen) has found of parts that several sets share; the parts are kept, so that no other takes their place.
-pub struct Noted<K>(HashMap<*const Node<K, ()>, [Link<K, ()>; 2]>);
-
-impl<K> Default for Noted<K> {
-    fn default() -> Self {
-        Self(HashMap::new())
-    }
-}
-
-pub(super) fn chosen<K: Ord + Clone>(
-    at: &Link<K, ()>,
-    noted: &mut Noted<K>,
-    wanted: &impl Fn(&K) -> bool,
-) -> Link<K, ()> {
-    let node = at.as_ref()?;
-    if let Some([_, found]) = noted.0.get(&Arc::as_ptr(node)) {
-        return found.clone();
-    }
-    let less = chosen(&node.less, noted, wanted);
-    let greater = chosen(&node.greater, noted, wanted);
-    let found = match wanted(&node.key) {
-        true => Some(with(node, less, greater)),
-        false => joined(less, greater),
-    };
-    noted
-        .0
-        .insert(Arc::as_ptr(node), [at.clone(), found.clone()]);
-    found
 }
 
 pub(super) fn difference<K: Ord + Clone, V: Clone>(

@@ -15,7 +15,7 @@ use super::is;
 pub const SHOWN: usize = 6;
 
 /// What is said of a field that has no value where it is read.
-static UNSET: &[&Code] = &[&codes::READ_BEFORE_WRITE, &codes::MAYBE_UNSET];
+static UNSET: &[&Code] = &[&codes::READ_BEFORE_WRITE];
 
 /// What is said of names that nothing reads.
 static UNREAD: &[&Code] = &[

@@ -43,7 +43,6 @@ static WRITES: &[&Code] = &[&codes::OUT_NEVER_WRITTEN, &codes::LOST_ON_RESUME];
 static WAYS: &[&Code] = &[
     &codes::OUT_LEFT_UNWRITTEN,
     &codes::READ_BEFORE_WRITE,
-    &codes::MAYBE_UNSET,
     &codes::STUCK_CYCLE,
 ];
 

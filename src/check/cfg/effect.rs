@@ -1,4 +1,4 @@
-//! What is written on each way out of a node: what is written whenever it is taken, and what may be.
+//! What is written on each way out of a node: what is written whenever it is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,12 +20,8 @@ pub struct Effects {
     pub tracked: Tracked,
     /// By node and way, those of a node one behind the other.
     sure: Vec<FieldSet>,
-    /// The same of what may be written.
-    may: Vec<FieldSet>,
     /// Where those of each node begin.
     first: Vec<u32>,
-    /// By node: what its work and `set` surely write, where it is not skipped.
-    done: Vec<FieldSet>,
     /// By node: fields that its called graph gives back whenever it ends.
     given: BTreeMap<NodeId, BTreeSet<FieldId>>,
 }
@@ -43,9 +39,7 @@ impl Effects {
         let mut effects = Self {
             tracked,
             sure: Vec::new(),
-            may: Vec::new(),
             first: Vec::new(),
-            done: Vec::new(),
             given: BTreeMap::new(),
         };
         if effects.tracked.is_empty() {
@@ -56,33 +50,30 @@ impl Effects {
             let transitions = cfg.transitions(BlockId::Node(id)).iter();
             effects.first.push(effects.sure.len() as u32);
             for transition in transitions {
-                let (sure, may) = of_way(node, transition, &work, &effects.tracked);
+                let sure = of_way(node, transition, &work, &effects.tracked);
                 effects.sure.push(sure);
-                effects.may.push(may);
             }
             if let Work::Subgraph { .. } = node.work {
                 let given = effects.tracked.list(&work.given).collect();
                 effects.given.insert(id, given);
             }
-            effects.done.push(work.sure);
         }
         effects
     }
 
     /// What is written whenever a block's way of that number is taken.
     pub fn sure(&self, cfg: &ControlFlowGraph, block: BlockId, transition: usize) -> FieldSet {
-        self.of(&self.sure, cfg, block, transition)
-    }
-
-    /// What a node's work and `set` surely write, where it is not skipped.
-    pub fn done(&self, node: NodeId) -> FieldSet {
-        let known = self.done.get(node.0 as usize);
-        known.cloned().unwrap_or_else(|| self.tracked.none())
-    }
-
-    /// What may be written when it is taken.
-    pub fn may(&self, cfg: &ControlFlowGraph, block: BlockId, transition: usize) -> FieldSet {
-        self.of(&self.may, cfg, block, transition)
+        let known = match block {
+            BlockId::Node(id) => {
+                let first = self.first.get(id.0 as usize);
+                first.and_then(|first| self.sure.get(*first as usize + transition))
+            }
+            _ => None,
+        };
+        known.cloned().unwrap_or_else(|| {
+            let transition = cfg.transitions(block).get(transition);
+            transition.map_or_else(|| self.tracked.none(), |transition| self.on(transition))
+        })
     }
 
     /// The followed fields that the graph called by a node gives back whenever it comes to its end.
@@ -95,32 +86,11 @@ impl Effects {
         self.tracked
             .of(transition.writes.iter().map(|write| write.field))
     }
-
-    fn of(
-        &self,
-        from: &[FieldSet],
-        cfg: &ControlFlowGraph,
-        block: BlockId,
-        transition: usize,
-    ) -> FieldSet {
-        let known = match block {
-            BlockId::Node(id) => {
-                let first = self.first.get(id.0 as usize);
-                first.and_then(|first| from.get(*first as usize + transition))
-            }
-            _ => None,
-        };
-        known.cloned().unwrap_or_else(|| {
-            let transition = cfg.transitions(block).get(transition);
-            transition.map_or_else(|| self.tracked.none(), |transition| self.on(transition))
-        })
-    }
 }
 
-/// What a node's work and `set` write when it comes to its own way on, and what they may.
+/// What a node's work and `set` write whenever it comes to its own way on.
 struct Wrote {
     sure: FieldSet,
-    may: FieldSet,
     set: FieldSet,
     given: FieldSet,
     /// What each of its tools writes, by the place where the node names it.
@@ -137,11 +107,11 @@ fn work(
 ) -> Wrote {
     let set = tracked.of(node.set.iter().filter_map(SetItem::writes));
     let mut by_tool: BTreeMap<Span, FieldSet> = BTreeMap::new();
-    let mut may = tracked.none();
+    let mut by_tools = tracked.none();
     for (span, body) in called_bodies(program, node) {
         let items = body.set.iter();
         let own = tracked.of(items.filter_map(|item| graph.field(&item.field.node)));
-        may.join(&own);
+        by_tools.join(&own);
         match by_tool.get_mut(&span) {
             Some(known) => {
                 known.join(&own);
@@ -152,13 +122,12 @@ fn work(
         }
     }
     let mut sure = match node.work {
-        Work::Call { .. } => may.clone(),
+        Work::Call { .. } => by_tools,
         _ => tracked.none(),
     };
     if let Work::Extern { writes, .. } = &node.work {
         for field in writes {
             tracked.add(&mut sure, field.node);
-            tracked.add(&mut may, field.node);
         }
     }
     if let Work::Subgraph {
@@ -168,7 +137,6 @@ fn work(
         let all = written.taken_from(program, graph, node, *child);
         let always = given.get(*child);
         for (from, to) in all {
-            tracked.add(&mut may, to);
             if always.is_some_and(|always| always.contains(&from)) {
                 tracked.add(&mut sure, to);
             }
@@ -179,42 +147,34 @@ fn work(
         _ => tracked.none(),
     };
     sure.join(&set);
-    may.join(&set);
     Wrote {
         sure,
-        may,
         set,
         given,
         by_tool,
     }
 }
 
-fn of_way(
-    node: &Node,
-    transition: &Transition,
-    work: &Wrote,
-    tracked: &Tracked,
-) -> (FieldSet, FieldSet) {
+fn of_way(node: &Node, transition: &Transition, work: &Wrote, tracked: &Tracked) -> FieldSet {
     let own = tracked.of(transition.writes.iter().map(|write| write.field));
     let skipped = node.skips.iter().any(|skip| skip.to.is_none());
-    let (mut sure, mut may) = match transition.kind {
+    let mut sure = match transition.kind {
         // A `skip` without a target takes the same way with nothing written.
-        EdgeKind::Edge | EdgeKind::Goto if skipped => (tracked.none(), tracked.none()),
-        EdgeKind::Edge | EdgeKind::Goto => (work.sure.clone(), work.may.clone()),
+        EdgeKind::Edge | EdgeKind::Goto if skipped => tracked.none(),
+        EdgeKind::Edge | EdgeKind::Goto => work.sure.clone(),
         EdgeKind::Tool => {
             let own = work.by_tool.get(&transition.span).cloned();
             let mut sure = own.unwrap_or_else(|| tracked.none());
             sure.join(&work.set);
-            (sure, work.may.clone())
+            sure
         }
-        EdgeKind::Child => (tracked.none(), work.may.clone()),
-        EdgeKind::Skip
+        EdgeKind::Child
+        | EdgeKind::Skip
         | EdgeKind::Error
         | EdgeKind::Visits
         | EdgeKind::Timeout
-        | EdgeKind::Exit => (tracked.none(), tracked.none()),
+        | EdgeKind::Exit => tracked.none(),
     };
     sure.join(&own);
-    may.join(&own);
-    (sure, may)
+    sure
 }

@@ -2,17 +2,20 @@
 //!
 //! For each two members the way of the first is followed backwards. Where an arrow has others beside it and one
 //! of them may still lead to the second member, the ways part there: that is their fork. Where `start` is met before any
-//! fork, the first member comes alone; where the join itself is met, a circle comes back to one
-//! of its members only. Behind the fork, an arm that leads past the second member leaves the first waiting.
+//! fork, the first member comes alone, whatever jump brings it there: an arm, a tool, an error, a cap, a timeout. Where the
+//! join itself is met, a circle comes back to one of its members only. Behind the fork, a way that leads past a member
+//! leaves the others waiting: it is reported where an arm or a `skip` takes it, and counts for what is written
+//! behind the join whatever takes it.
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::base::Span;
+use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 
+use super::leaves_unwritten::components_of;
 use super::mhp::MayHappenInParallel;
-use super::model::{BlockId, ControlFlowGraph, EdgeKind, JoinBlock, Successor, Transition};
+use super::model::{BlockId, ControlFlowGraph, EdgeKind, JoinBlock, Successor};
 use super::predecessors::{InEdge, Predecessors};
 
 /// Most arrows of a way that a message points at.
@@ -25,45 +28,96 @@ const STEPS: usize = 4_000_000;
 /// Above so many members, each is compared with the next one only.
 const PAIRED: usize = 8;
 
-/// Joins that are waited at in vain.
-#[derive(Debug, Default)]
-pub struct Waiting {
-    /// Those that never lead on, or that a member comes to alone.
-    pub always: BTreeSet<JoinId>,
-    /// Those that an arm leads past.
-    pub at_times: BTreeSet<JoinId>,
+/// A way behind a fork that leads past a member of a join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Past {
+    /// The member that does not come.
+    pub member: NodeId,
+    /// What takes it.
+    pub from: BlockId,
+    /// Which of its ways it is.
+    pub transition: usize,
 }
 
-/// Reports joins that are reached by one member alone, and joins that an arm leads past, and adds them to those that are
-/// `waiting`.
+/// How the members of each join come to it, two by two.
+#[derive(Debug, Default)]
+pub struct Arrivals {
+    joins: IdVec<JoinId, Vec<Pair>>,
+}
+
+/// Two members of a join: how the first one comes without the other.
+#[derive(Debug)]
+struct Pair {
+    member: NodeId,
+    other: NodeId,
+    lonely: Lonely,
+    /// Ways behind their fork that lead past the first one.
+    past: Vec<Past>,
+}
+
+impl Arrivals {
+    /// Follows the members of all joins of a flow.
+    pub fn of(cfg: &ControlFlowGraph, predecessors: &Predecessors) -> Self {
+        if cfg.joins.is_empty() {
+            return Self::default();
+        }
+        let (mut steps, circles) = (STEPS, components_of(cfg));
+        let joins = cfg.joins.entries().map(|(id, join)| {
+            let mut search = Search::new(cfg, predecessors, id, &mut steps);
+            let pairs = pairs(join).into_iter();
+            let mut pairs: Vec<Pair> = pairs
+                .map(|(member, other)| search.pair(member, other, &circles))
+                .collect();
+            if *search.steps == 0 {
+                // Where not all was looked at, an arm may lead to the other member all the same.
+                pairs.iter_mut().for_each(|pair| pair.past.clear());
+            }
+            pairs
+        });
+        Self {
+            joins: joins.collect(),
+        }
+    }
+
+    /// The ways that lead past members of a join.
+    pub fn past(&self, join: JoinId) -> BTreeSet<Past> {
+        let pairs = self.joins.get(join).into_iter().flatten();
+        pairs.flat_map(|pair| pair.past.iter().copied()).collect()
+    }
+}
+
+/// Reports joins that are reached by one member alone, and adds them to those that are `waiting`; and joins that an arm leads
+/// past.
 pub fn half_filled(
     cfg: &ControlFlowGraph,
     predecessors: &Predecessors,
     mhp: &MayHappenInParallel,
-    waiting: &mut Waiting,
+    arrivals: &Arrivals,
+    waiting: &mut BTreeSet<JoinId>,
     diags: &mut Diagnostics,
 ) {
     let mut steps = STEPS;
     for (id, join) in cfg.joins.entries() {
-        if !mhp.fires(id) || waiting.always.contains(&id) {
+        if !mhp.fires(id) || waiting.contains(&id) {
             continue;
         }
-        let mut search = Search {
-            cfg,
-            predecessors,
-            join: id,
-            steps: &mut steps,
-            known: HashMap::new(),
-        };
-        let found = search.join(join, mhp);
-        if let Some((found, without_fork)) = found {
-            diags.push(found);
-            let joins = match without_fork {
-                true => &mut waiting.always,
-                false => &mut waiting.at_times,
+        let pairs = arrivals.joins.get(id).map_or(&[][..], Vec::as_slice);
+        let mut search = Search::new(cfg, predecessors, id, &mut steps);
+        let beside = |block| mhp.beside(block);
+        let alone = pairs.iter().find(|pair| {
+            let lonely = &pair.lonely;
+            let brought = |search: &mut Search| {
+                lonely.again && search.comes_from_beside(join, pair.other, beside)
             };
-            joins.insert(id);
+            !(lonely.path.is_empty() || brought(&mut search))
+        });
+        if let Some(pair) = alone {
+            diags.push(search.alone(join, pair));
+            waiting.insert(id);
+            continue;
         }
+        let past = pairs.iter().find_map(|pair| search.past(join, pair));
+        past.into_iter().for_each(|found| diags.push(found));
     }
 }
 
@@ -77,6 +131,7 @@ struct Search<'a, 'b> {
 }
 
 /// What following a member's ways backwards has found.
+#[derive(Debug)]
 struct Lonely {
     /// Arrows from `start`, or from the join itself, to the member; empty where all ways come from a fork.
     path: Vec<Span>,
@@ -90,25 +145,36 @@ struct Lonely {
     begins: BTreeSet<BlockId>,
 }
 
-impl Search<'_, '_> {
-    /// What is wrong with a join, and whether it is that a member comes alone.
-    fn join(&mut self, join: &JoinBlock, mhp: &MayHappenInParallel) -> Option<(Diagnostic, bool)> {
-        let mut aside: Option<(NodeId, NodeId, Vec<Span>)> = None;
-        for (member, other) in pairs(join) {
-            let lonely = self.lonely(member, other);
-            let beside = |block| mhp.beside(block);
-            let mut brought = || lonely.again && self.comes_from_beside(join, other, beside);
-            if !(lonely.path.is_empty() || brought()) {
-                return Some((self.alone(join, member, other, &lonely), true));
-            }
-            if aside.is_none() && lonely.path.is_empty() {
-                let arms = self.arms_past(member, &lonely);
-                aside = (!arms.is_empty()).then_some((member, other, arms));
-            }
+impl<'a, 'b> Search<'a, 'b> {
+    fn new(
+        cfg: &'a ControlFlowGraph,
+        predecessors: &'b Predecessors<'a>,
+        join: JoinId,
+        steps: &'b mut usize,
+    ) -> Self {
+        Self {
+            cfg,
+            predecessors,
+            join,
+            steps,
+            known: HashMap::new(),
         }
-        // Where not all was looked at, an arm may lead to the other member all the same.
-        let (member, other, arms) = aside.filter(|_| *self.steps > 0)?;
-        Some((self.past(join, member, other, &arms), false))
+    }
+
+    fn pair(&mut self, member: NodeId, other: NodeId, circles: &[usize]) -> Pair {
+        let mut lonely = self.lonely(member, other);
+        let past = match lonely.path.is_empty() {
+            true => self.ways_past(member, &lonely, circles),
+            false => Vec::new(),
+        };
+        // Of many pairs only what is found is kept.
+        (lonely.region, lonely.begins) = (BTreeSet::new(), BTreeSet::new());
+        Pair {
+            member,
+            other,
+            lonely,
+            past,
+        }
     }
 
     /// Follows the ways of a member backwards to where they part from those of another.
@@ -145,9 +211,6 @@ impl Search<'_, '_> {
         let mut open = vec![BlockId::Node(member)];
         while let Some(block) = open.pop() {
             for arrow in self.predecessors.into(self.cfg, block) {
-                if !plain(arrow.transition) {
-                    continue;
-                }
                 if self.parts(arrow, other) {
                     found.begins.insert(block);
                     continue;
@@ -288,49 +351,59 @@ impl Search<'_, '_> {
         false
     }
 
-    /// Arms behind the fork that lead past the member, to an end.
-    fn arms_past(&mut self, member: NodeId, lonely: &Lonely) -> Vec<Span> {
-        let mut arms = Vec::new();
+    /// Ways behind the fork that lead past the member.
+    fn ways_past(&mut self, member: NodeId, lonely: &Lonely, circles: &[usize]) -> Vec<Past> {
+        let mut past = Vec::new();
         let mut seen = lonely.begins.clone();
         let mut open: Vec<BlockId> = seen.iter().copied().collect();
         while let Some(block) = open.pop() {
-            let BlockId::Node(node) = block else { continue };
-            for transition in self.cfg.transitions(block) {
+            let node = match block {
+                BlockId::Node(node) => Some(node),
+                _ => None,
+            };
+            for (at, transition) in self.cfg.transitions(block).iter().enumerate() {
+                // A cap is met only where a circle leads back.
+                if transition.kind == EdgeKind::Visits && !self.comes_back(block, circles) {
+                    continue;
+                }
                 // What the member leads to itself runs when it has come.
-                let on = transition.successors.iter().filter(|_| node != member);
+                let on = transition
+                    .successors
+                    .iter()
+                    .filter(|_| node != Some(member));
                 let within = on.filter(|successor| lonely.region.contains(&successor.to));
                 open.extend(
                     within
                         .map(|successor| successor.to)
                         .filter(|to| seen.insert(*to)),
                 );
-                let chosen = matches!(transition.kind, EdgeKind::Goto | EdgeKind::Skip);
                 let nodes =
                     |successor: &Successor| matches!(successor.to, BlockId::Fail | BlockId::Leave);
-                if chosen
-                    && !transition.successors.iter().any(nodes)
-                    && !transition
-                        .successors
-                        .iter()
-                        .any(|successor| self.leads(successor, Some(node), member))
+                let mut successors = transition.successors.iter();
+                if !transition.successors.iter().any(nodes)
+                    && !successors.any(|successor| self.leads(successor, node, member))
                 {
-                    arms.push(transition.span);
+                    past.push(Past {
+                        member,
+                        from: block,
+                        transition: at,
+                    });
                 }
             }
         }
-        arms.sort();
-        arms
+        past
     }
 
-    fn alone(
-        &self,
-        join: &JoinBlock,
-        member: NodeId,
-        other: NodeId,
-        lonely: &Lonely,
-    ) -> Diagnostic {
+    /// Whether some arrow leads to a block from its own circle.
+    fn comes_back(&self, block: BlockId, circles: &[usize]) -> bool {
+        let circle = |block: BlockId| self.cfg.number(block).and_then(|n| circles.get(n));
+        let mut before = self.predecessors.into(self.cfg, block).iter();
+        before.any(|arrow| arrow.from.is_some_and(|from| circle(from) == circle(block)))
+    }
+
+    fn alone(&self, join: &JoinBlock, pair: &Pair) -> Diagnostic {
         let name = |id| self.cfg.name(BlockId::Node(id));
-        let (one, missing) = (name(member), name(other));
+        let (one, missing, lonely) = (name(pair.member), name(pair.other), &pair.lonely);
         let both = format!(
             "lead to both, as in `-> [{one}, {missing}]`, or write an edge from each member instead of the join"
         );
@@ -364,34 +437,35 @@ impl Search<'_, '_> {
         found
     }
 
-    fn past(&self, join: &JoinBlock, member: NodeId, other: NodeId, arms: &[Span]) -> Diagnostic {
+    /// The arms that lead past the first member of a pair.
+    fn past(&self, join: &JoinBlock, pair: &Pair) -> Option<Diagnostic> {
         let name = |id| self.cfg.name(BlockId::Node(id));
+        let (member, other) = (pair.member, pair.other);
+        let transitions = pair.past.iter();
+        let transitions =
+            transitions.filter_map(|past| self.cfg.transitions(past.from).get(past.transition));
+        let chosen = transitions
+            .filter(|transition| matches!(transition.kind, EdgeKind::Goto | EdgeKind::Skip));
+        let mut arms: Vec<Span> = chosen.map(|transition| transition.span).collect();
+        arms.sort();
+        let first = *arms.first()?;
         let message = format!(
             "where this is taken, the join waits for `{}` in vain, and what `{}` has brought is lost",
             name(member),
             name(other)
         );
-        let first = arms.first().copied().unwrap_or(join.span);
         let mut found = Diagnostic::new(&codes::JOIN_MAY_WAIT, message, first)
             .here(format!("leads past `{}`", name(member)))
             .label(join.span, "the join");
         for span in arms.iter().skip(1).take(SHOWN) {
             found = found.label(*span, format!("leads past `{}` too", name(member)));
         }
-        found.help(format!(
+        Some(found.help(format!(
             "lead every arm to `{}`, or write an edge from each member (`{} -> ..`) instead of the join",
             name(member),
             name(other)
-        ))
+        )))
     }
-}
-
-/// Ways that a member is expected to come by; errors, caps and timeouts are exceptions.
-fn plain(transition: &Transition) -> bool {
-    !matches!(
-        transition.kind,
-        EdgeKind::Error | EdgeKind::Visits | EdgeKind::Timeout
-    )
 }
 
 /// Which members are compared: all with all, of many each with the next.

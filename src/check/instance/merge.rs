@@ -15,10 +15,9 @@ use super::Instances;
 use super::unreached::unreached;
 
 /// Codes that depend on where a run can go: they hold of an instance, not of the graph as it is written.
-const OF_INSTANCES: [&Code; 20] = [
+const OF_INSTANCES: [&Code; 19] = [
     &codes::NULL_NOT_HANDLED,
     &codes::READ_BEFORE_WRITE,
-    &codes::MAYBE_UNSET,
     &codes::ROUTE_NOT_EXHAUSTIVE,
     &codes::SKIP_NEEDS_TARGET,
     &codes::UNREACHABLE_NODE,

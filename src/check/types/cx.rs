@@ -10,7 +10,6 @@ use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::infer::{Checker, Narrowing, Taker, doomed, reads};
 use crate::expr::scope::StateFields;
-use crate::expr::template::Guards;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
@@ -18,8 +17,6 @@ use crate::resolve::program::{Graph, Program};
 
 use super::cases::Domains;
 use super::facts::Facts;
-use super::guards::{guards_of, guards_of_text};
-use super::says::Saying;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.
 pub type StateTypes = Arc<StateFields>;
@@ -42,12 +39,8 @@ pub struct Cx<'a> {
     pub again: Option<Facts>,
     /// Slots of names that some expression has read.
     pub used: BTreeSet<u32>,
-    /// Reads of fields that lack a value on some way to here, with their places.
-    pub lacking: Vec<(FieldId, Span)>,
-    /// Reads of fields of which it is not sure that they have a value here.
-    pub unsure: Vec<(FieldId, Span)>,
-    /// What the node's conditions say, where that is asked for.
-    pub saying: Option<Saying>,
+    /// Reads of fields that some way to here does not surely write, with their places.
+    pub unassigned: Vec<Unassigned>,
     /// Conditions that are wrong: nobody knows what they were to show.
     pub wrong: Vec<Span>,
     /// Computed targets met so far.
@@ -60,12 +53,21 @@ pub struct Cx<'a> {
     pub written: BTreeMap<String, Expr>,
     /// The tool whose body this is.
     pub tool: Option<String>,
-    /// Reads here are asked about on the ways to here.
-    pub followed: bool,
     /// What was found.
     pub diags: Diagnostics,
     /// Values of enums, shared by the places of a graph.
     pub domains: Domains,
+}
+
+/// A read of a field that some way to it does not surely write.
+#[derive(Debug, Clone, Copy)]
+pub struct Unassigned {
+    /// The field.
+    pub field: FieldId,
+    /// The expression or the text that reads it.
+    pub read: Span,
+    /// No way to it may write the field.
+    pub never: bool,
 }
 
 /// A computed target and the names that it may give.
@@ -130,16 +132,13 @@ impl<'a> Cx<'a> {
             given_back: Vec::new(),
             again: None,
             used: BTreeSet::new(),
-            lacking: Vec::new(),
-            unsure: Vec::new(),
-            saying: None,
+            unassigned: Vec::new(),
             wrong: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
             written: BTreeMap::new(),
             tool: None,
-            followed: false,
             diags: Diagnostics::new(),
             domains: Domains::default(),
         }
@@ -242,10 +241,7 @@ impl<'a> Cx<'a> {
         let read = template::reads(text, &self.scope);
         self.used.extend(read.slots.iter().map(|slot| slot.0));
         for field in read.fields {
-            self.says_guards_of_text(text, FieldId(field));
-            if !self.is_followed(FieldId(field), text.span, |name| guards_of_text(text, name)) {
-                self.note_field(FieldId(field), text.span);
-            }
+            self.note_field(FieldId(field), text.span);
         }
         let mut found = Diagnostics::new();
         template::check_knowing(
@@ -276,71 +272,22 @@ impl<'a> Cx<'a> {
             let read = reads(expr, &self.scope);
             self.used.extend(read.slots.iter().map(|slot| slot.0));
             for field in read.fields {
-                self.says_guards(expr, FieldId(field));
-                if !self.is_followed(FieldId(field), expr.span, |name| guards_of(expr, name)) {
-                    self.note_field(FieldId(field), expr.span);
-                }
+                self.note_field(FieldId(field), expr.span);
             }
         }
     }
 
-    /// Of a field that lacks a value on all ways to here: whether each read of it is behind a condition. Then it is asked on
-    /// these ways whether a run comes to it.
-    fn is_followed(
-        &mut self,
-        id: FieldId,
-        span: Span,
-        guards: impl Fn(&str) -> Vec<Guards>,
-    ) -> bool {
-        if !self.followed || !self.facts.unset.contains(&id) {
-            return false;
-        }
-        let Some(graph) = self.graph.filter(|graph| !graph.broken) else {
-            return false;
-        };
-        let reads = graph.fields.get(id);
-        let reads = reads.map_or_else(Vec::new, |field| guards(&field.name.node));
-        if reads.is_empty() || reads.iter().any(Vec::is_empty) {
-            return false;
-        }
-        self.read.insert((id, span));
-        self.facts.has_value(id);
-        self.lacking.push((id, span));
-        true
-    }
-
-    /// Notes that a field is read at a place, and reports it where the field has no value there.
-    pub(super) fn note_field(&mut self, id: FieldId, span: Span) {
-        let Some(field) = self.graph.and_then(|graph| graph.fields.get(id)) else {
-            return;
-        };
-        self.read.insert((id, span));
-        if self.graph.is_some_and(|graph| graph.broken) {
+    /// Notes that a field is read at a place, and whether some way to it does not write the field. That is reported once:
+    /// what follows takes it to have a value.
+    pub(super) fn note_field(&mut self, field: FieldId, read: Span) {
+        self.read.insert((field, read));
+        if self.graph.is_none_or(|graph| graph.broken) {
             return;
         }
-        let name = &field.name.node;
-        let help = format!(
-            "write it before, or give it a first value: `= ..` behind its type, or the type `{}?`",
-            self.program.types.show(&field.ty.node)
-        );
-        if self.facts.unset.contains(&id) {
-            self.facts.has_value(id);
-            let message = match field.ephemeral {
-                Some(_) => format!("`state.{name}` has no value any more: it is `ephemeral`"),
-                None => format!("`state.{name}` has no value yet"),
-            };
-            self.report(
-                Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
-                    .about(field.name.span)
-                    .label(field.name.span, "declared without a first value")
-                    .help(help),
-            );
-        } else if self.facts.lacking.contains(&id) {
-            self.facts.has_value(id);
-            self.lacking.push((id, span));
-        } else if self.facts.unsure.contains(&id) {
-            self.facts.has_value(id);
-            self.unsure.push((id, span));
+        let never = self.facts.unset.contains(&field);
+        if never || self.facts.unassigned.contains(&field) {
+            self.facts.has_value(field);
+            self.unassigned.push(Unassigned { field, read, never });
         }
     }
 }

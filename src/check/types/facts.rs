@@ -11,11 +11,9 @@ use crate::resolve::program::{Field, Graph};
 pub struct Facts {
     /// Places that are not null.
     pub known: Narrowing,
-    /// Fields that lack a value on some way to here, unless something that may write them has.
-    pub unsure: SharedSet<FieldId>,
-    /// Those of them that nothing on that way may write.
-    pub lacking: SharedSet<FieldId>,
-    /// Fields that lack a value on every way to here.
+    /// Fields that some way to here does not surely write: they can't be read.
+    pub unassigned: SharedSet<FieldId>,
+    /// Those of them that nothing writes on any way to here.
     pub unset: SharedSet<FieldId>,
     /// `ephemeral` fields that nothing has written in this super-step: they are cleared behind it.
     pub fading: SharedSet<FieldId>,
@@ -31,8 +29,7 @@ impl Facts {
         let unset: SharedSet<FieldId> = without.map(|(id, _)| id).collect();
         Self {
             known: Narrowing::new(),
-            unsure: unset.clone(),
-            lacking: unset.clone(),
+            unassigned: unset.clone(),
             unset,
             fading: SharedSet::new(),
         }
@@ -41,17 +38,15 @@ impl Facts {
     /// Takes in another way to the same place.
     pub fn merge(&mut self, other: &Facts) {
         self.known = std::mem::take(&mut self.known).or(&other.known);
-        self.unsure.join(&other.unsure);
-        self.lacking.join(&other.lacking);
+        self.unassigned.join(&other.unassigned);
         self.unset.keep(&other.unset);
         self.fading.join(&other.fading);
     }
 
-    /// Takes in another member of a join: both have come.
+    /// Takes in another member of a join: both have come, so what either has written is there.
     pub fn meet(&mut self, other: &Facts) {
         self.known = std::mem::take(&mut self.known).or(&other.known);
-        self.unsure.keep(&other.unsure);
-        self.lacking.keep(&other.lacking);
+        self.unassigned.keep(&other.unassigned);
         self.unset.keep(&other.unset);
     }
 
@@ -68,15 +63,13 @@ impl Facts {
 
     /// Notes that a field has been written, whatever its value.
     pub fn has_value(&mut self, id: FieldId) {
-        self.unsure.remove(&id);
-        self.lacking.remove(&id);
+        self.unassigned.remove(&id);
         self.unset.remove(&id);
     }
 
     /// Takes over which fields have values from another way to the same place.
     pub fn values_of(&mut self, other: &Facts) {
-        self.unsure.clone_from(&other.unsure);
-        self.lacking.clone_from(&other.lacking);
+        self.unassigned.clone_from(&other.unassigned);
         self.unset.clone_from(&other.unset);
     }
 
@@ -110,12 +103,11 @@ impl Facts {
             return;
         }
         self.unset.without(written);
-        self.lacking.without(written);
         let mut faded = self.fading.clone();
         faded.keep(written);
         self.fading.without(written);
         faded.keep(&passing.blank);
-        self.unsure.join(&faded);
+        self.unassigned.join(&faded);
     }
 
     fn touch(&mut self, id: FieldId, field: &Field) {
@@ -123,9 +115,8 @@ impl Facts {
             self.known.forget(&place(field));
         }
         self.unset.remove(&id);
-        self.lacking.remove(&id);
         if self.fading.remove(&id) && !has_first_value(field) {
-            self.unsure.insert(id);
+            self.unassigned.insert(id);
         }
     }
 
@@ -139,7 +130,7 @@ impl Facts {
         self.forget_all(graph, &fades, &passing.untracked);
         let mut blank = fades;
         blank.keep(&passing.blank);
-        self.unsure.join(&blank);
+        self.unassigned.join(&blank);
         blank.without(beside);
         self.unset.join(&blank);
     }
@@ -151,7 +142,7 @@ impl Facts {
         }
         self.fading = SharedSet::new();
         self.forget_all(graph, &passing.all, &[]);
-        self.unsure.join(&passing.blank);
+        self.unassigned.join(&passing.blank);
     }
 
     /// Nothing is known of these fields any more.
@@ -178,8 +169,7 @@ impl Facts {
     /// What is left of it when other nodes have run in the meantime.
     pub fn later(&self) -> Self {
         Self {
-            unsure: self.unsure.clone(),
-            lacking: self.lacking.clone(),
+            unassigned: self.unassigned.clone(),
             ..Self::default()
         }
     }
@@ -202,11 +192,6 @@ pub struct Passing {
 }
 
 impl Passing {
-    /// Whether a field is `ephemeral` and no more: it has no value but in the step behind a write.
-    pub fn fades(&self, field: FieldId) -> bool {
-        self.blank.contains(&field) && !self.untracked.contains(&field)
-    }
-
     /// Finds them.
     pub fn of(graph: &Graph) -> Self {
         let mut passing = Self::default();

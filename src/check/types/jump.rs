@@ -31,7 +31,6 @@ impl Cx<'_> {
             Route::Arms(arms, span) => {
                 let cases = route::Cases::of(self, arms);
                 let mut sound = true;
-                let mut so_far = Vec::new();
                 for (i, arm) in arms.iter().enumerate() {
                     let before = self.facts.clone();
                     if let Some(when) = &arm.when {
@@ -39,10 +38,7 @@ impl Cx<'_> {
                         let to = verdict.map(|_| self.leads_to(&arm.jump));
                         let decides = Decides::Arm(to.as_deref().unwrap_or_default());
                         sound &= self.judged(when, decides, verdict) && !self.asks_unknown(when);
-                        self.says_arm(&arm.jump, &mut so_far, when);
                         self.assume(when, true);
-                    } else {
-                        self.says_else(&arm.jump, &so_far);
                     }
                     self.jump(&arm.jump, behind);
                     self.facts = before;
@@ -123,9 +119,7 @@ impl Cx<'_> {
         for target in &jump.to {
             self.target(target);
         }
-        let said = self.says_jump();
         self.set(&jump.set);
-        self.said_jump(jump.span, said);
         self.emits(&jump.emits);
         let after = std::mem::replace(&mut self.facts, entry);
         behind.insert(jump.span, after);

@@ -140,9 +140,7 @@ impl Cx<'_> {
 /// target held is given back.
 fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
     let mut skipped: Option<Facts> = None;
-    let mut not_skipped = Vec::new();
     for skip in &node.skips {
-        cx.says_skip(skip, &mut not_skipped);
         cx.deciding(&skip.when, Decides::Skip(&node.name.node));
         let before = cx.facts.clone();
         cx.assume(&skip.when, true);
@@ -156,15 +154,10 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
         cx.facts = before;
         cx.assume(&skip.when, false);
     }
-    cx.says_works(not_skipped);
     for step in preparations(node.split_lets().0, &node.requires) {
         match step {
             Preparation::Let(bound) => cx.let_ahead(node, bound),
-            Preparation::Require(require) => {
-                cx.require(require);
-                let holds = cx.says(&require.condition, true);
-                cx.says_works(holds);
-            }
+            Preparation::Require(require) => cx.require(require),
         }
     }
     cx.emits(node.emits.iter().filter(|emit| emit.on_start));

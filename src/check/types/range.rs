@@ -69,23 +69,6 @@ impl Range {
         bounded(self.low, other.high)
     }
 
-    /// Each number more by some other.
-    pub fn shifted(self, by: f64) -> Range {
-        bounded(
-            (self.low.0 + by, self.low.1),
-            (self.high.0 + by, self.high.1),
-        )
-    }
-
-    /// All other numbers, where they are one range.
-    pub fn beyond(self) -> Option<Range> {
-        match (self.low.0.is_finite(), self.high.0.is_finite()) {
-            (true, false) => Some(bounded(Range::ALL.low, (self.low.0, !self.low.1))),
-            (false, true) => Some(bounded((self.high.0, !self.high.1), Range::ALL.high)),
-            _ => None,
-        }
-    }
-
     /// The numbers that both have.
     pub fn and(self, other: Range) -> Range {
         let low = match self.low.0 == other.low.0 {

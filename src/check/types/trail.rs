@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, codes};
-use crate::expr::TypeTable;
 use crate::ir::FieldId;
 use crate::resolve::program::Field;
 
@@ -115,20 +114,19 @@ impl Trails {
         at
     }
 
-    /// A read of a field that nothing on some way here writes: `trail`, or where that is empty the first way
-    /// that was found.
+    /// A read at a block of a field that some way to it does not surely write.
     pub fn report(
         &self,
         cfg: &ControlFlowGraph,
-        types: &TypeTable,
-        (block, trail): (BlockId, Vec<Step>),
+        block: BlockId,
         (field, declared): (FieldId, &Field),
         read: Span,
     ) -> Diagnostic {
         let name = &declared.name.node;
-        let trail = match trail.is_empty() {
-            true => self.to(cfg, block, field),
-            false => trail,
+        let trail = match declared.ephemeral {
+            // It may have had a value before: only the last step says where it is gone.
+            Some(_) => self.first(block, field).into_iter().collect(),
+            None => self.to(cfg, block, field),
         };
         let names = trail.iter().filter_map(|(to, _, _)| match to {
             BlockId::Join(_) => None,
@@ -136,21 +134,22 @@ impl Trails {
         });
         let names: Vec<&str> = names.collect();
         let hidden = names.len().saturating_sub(SHOWN);
-        let mut transition = vec!["start"];
+        let begin = trail.first().and_then(|(_, from, _)| *from);
+        let mut way = vec![match begin.filter(|_| declared.ephemeral.is_some()) {
+            Some(from) => cfg.name(from),
+            None => "start",
+        }];
         if hidden > 0 {
-            transition.push("...");
+            way.push("...");
         }
-        transition.extend(names.iter().skip(hidden));
+        way.extend(names.iter().skip(hidden));
         let lacks = match declared.ephemeral {
             Some(_) => "is `ephemeral`, and has no value",
             None => "has no value yet",
         };
         let message = match names.is_empty() {
             true => format!("`state.{name}` {lacks} on some way to here"),
-            false => format!(
-                "`state.{name}` {lacks} on the way `{}`",
-                transition.join(" -> ")
-            ),
+            false => format!("`state.{name}` {lacks} on the way `{}`", way.join(" -> ")),
         };
         let mut found = Diagnostic::new(&codes::READ_BEFORE_WRITE, message, read)
             .about(declared.name.span)
@@ -167,10 +166,7 @@ impl Trails {
             };
             found = found.label(*span, on);
         }
-        found.help(format!(
-            "write it on that way too, or give it a first value: `= ..` behind its type, or the type `{}?`",
-            types.show(&declared.ty.node)
-        ))
+        found
     }
 }
 

@@ -19,46 +19,39 @@ use super::super::cfg::{
     BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Transition, Written,
 };
 use super::cases::Domains;
-use super::company::{Company, Sure};
 use super::constant::Decides;
-use super::cx::{Computed, Cx, StateTypes};
+use super::cx::{Computed, Cx, StateTypes, Unassigned};
 use super::facts::{Facts, Passing};
 use super::jump::Behind;
 use super::node::{self, Outcome};
 use super::order::{beside, order};
-use super::tell::{Asked, Doubt, Left, may_be_unset};
 use super::trail::Trails;
 
 /// What typing a graph has shown.
 #[derive(Default)]
-pub struct Typed<'a> {
+pub struct Typed {
     /// Fields that some expression reads.
     pub read: BTreeSet<(FieldId, Span)>,
     /// Computed targets of each node.
     pub computed: IdVec<NodeId, Vec<Computed>>,
-    /// What came of the `out` fields that were asked for, in order.
-    pub left: Vec<Left<'a>>,
 }
 
-/// Types all expressions of a graph. `asked` are `out` fields that some way to the end seems not to write; with the joins
-/// that are waited at in vain at times.
-pub fn graph<'a>(
-    program: &'a Program,
+/// Types all expressions of a graph.
+pub fn graph(
+    program: &Program,
     id: GraphId,
-    cfg: &'a ControlFlowGraph,
+    cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
-    (written, effects): (&'a Written, &'a Effects),
-    (asked, at_times): (&[(FieldId, Asked)], &BTreeSet<JoinId>),
+    (written, effects): (&Written, &Effects),
     diags: &mut Diagnostics,
-) -> Typed<'a> {
+) -> Typed {
     let Some(graph) = program.graphs.get(id) else {
         return Typed::default();
     };
-    let known = (written, effects, at_times);
-    let mut walk = Walk::new(program, graph, cfg, mhp, known);
+    let mut walk = Walk::new(program, graph, cfg, mhp, (written, effects));
     walk.start(diags);
     walk.settle();
-    walk.finish(asked, diags)
+    walk.finish(diags)
 }
 
 /// What is known where a node begins.
@@ -67,8 +60,6 @@ pub(super) struct Entry {
     pub(super) facts: Facts,
     /// For a branch: what may be written beside those that lead to it.
     beside: SharedSet<FieldId>,
-    /// What runs beside it on every way to it.
-    pub(super) company: Company,
     /// Of a capped node, what is known where it is come to from its own circle.
     pub(super) again: Option<Box<Facts>>,
 }
@@ -98,12 +89,10 @@ impl Entry {
         &mut self,
         facts: &Facts,
         beside: &SharedSet<FieldId>,
-        company: &Company,
         (branch, capped): (bool, bool),
     ) -> bool {
         let before = (self.facts.clone(), self.again.clone());
         self.facts.merge(facts);
-        let fewer = self.company.keep(company);
         let more = branch && self.beside.join(beside);
         if capped {
             match &mut self.again {
@@ -112,7 +101,7 @@ impl Entry {
             }
         }
         let after = (&self.facts, &self.again);
-        more || fewer || (&before.0, &before.1) != after
+        more || (&before.0, &before.1) != after
     }
 }
 
@@ -121,10 +110,8 @@ impl Entry {
 pub(super) struct Seen {
     pub(super) diags: Diagnostics,
     pub(super) computed: Vec<Computed>,
-    /// Reads of fields that lack a value on some way to here.
-    pub(super) lacking: Vec<(FieldId, Span)>,
-    /// Reads of fields of which it is not sure that they have one.
-    pub(super) unsure: Vec<(FieldId, Span)>,
+    /// Reads of fields that some way to here does not surely write.
+    pub(super) unassigned: Vec<Unassigned>,
 }
 
 impl Seen {
@@ -133,13 +120,10 @@ impl Seen {
         let seen = Self {
             diags: cx.diags,
             computed: cx.computed,
-            lacking: cx.lacking,
-            unsure: cx.unsure,
+            unassigned: cx.unassigned,
         };
-        let nothing = seen.diags.is_empty()
-            && seen.computed.is_empty()
-            && seen.lacking.is_empty()
-            && seen.unsure.is_empty();
+        let nothing =
+            seen.diags.is_empty() && seen.computed.is_empty() && seen.unassigned.is_empty();
         (!nothing).then(|| Box::new(seen))
     }
 }
@@ -151,7 +135,6 @@ pub(super) struct Walk<'a> {
     pub(super) cfg: &'a ControlFlowGraph,
     pub(super) written: &'a Written,
     pub(super) effects: &'a Effects,
-    pub(super) sure: Sure<'a>,
     /// The circle of each block.
     pub(super) circles: Vec<usize>,
     /// Nodes that some arrow leads to from their own circle.
@@ -184,7 +167,7 @@ impl<'a> Walk<'a> {
         graph: &'a Graph,
         cfg: &'a ControlFlowGraph,
         mhp: &MayHappenInParallel,
-        (written, effects, at_times): (&'a Written, &'a Effects, &BTreeSet<JoinId>),
+        (written, effects): (&'a Written, &'a Effects),
     ) -> Self {
         let circles = components_of(cfg);
         let state = graph.fields.iter();
@@ -199,7 +182,6 @@ impl<'a> Walk<'a> {
             cfg,
             written,
             effects,
-            sure: Sure::new(cfg, effects, at_times),
             back: led_back(cfg, &circles),
             circles,
             trails: Trails::default(),
@@ -247,7 +229,6 @@ impl<'a> Walk<'a> {
             // After whatever super-step: only what the state begins with is sure to be there.
             cx.facts = Facts {
                 unset: SharedSet::new(),
-                lacking: SharedSet::new(),
                 ..Facts::at_start(self.graph)
             };
             for when in &self.graph.exits {
@@ -255,17 +236,15 @@ impl<'a> Walk<'a> {
             }
         }
         diags.append(std::mem::take(&mut cx.diags));
-        for (id, read) in std::mem::take(&mut cx.unsure) {
-            if let Some(field) = self.graph.fields.get(id) {
-                let shown = self.program.types.show(&field.ty.node).to_string();
-                diags.push(may_be_unset(&field.name, &shown, read, Doubt::Always));
-            }
+        for read in std::mem::take(&mut cx.unassigned) {
+            let found = self.unassigned_at_start(&read);
+            found.into_iter().for_each(|found| diags.push(found));
         }
         self.read.extend(&cx.read);
         let cfg = self.cfg;
         for transition in &cfg.start {
             let facts = behind.get(&transition.span).cloned().unwrap_or_default();
-            self.go(transition, facts, None, &SharedSet::new(), &Company::new());
+            self.go(transition, facts, None, &SharedSet::new());
         }
     }
 
@@ -298,10 +277,6 @@ impl<'a> Walk<'a> {
         let routed = transitions
             .iter()
             .any(|transition| transition.kind == EdgeKind::Goto);
-        let at_once = match branch {
-            true => Vec::new(),
-            false => self.sure.written_beside(&entry.company),
-        };
         for (number, transition) in transitions.iter().enumerate() {
             // Of a node with a `goto` an edge too is refused: it leads nowhere.
             if transition.kind == EdgeKind::Edge && routed {
@@ -324,21 +299,12 @@ impl<'a> Walk<'a> {
                 | EdgeKind::Exit => behind(),
             };
             let mut facts = facts.unwrap_or_default();
-            if transition.kind != EdgeKind::Visits {
-                at_once.iter().for_each(|field| facts.has_value(*field));
-            }
             if transition.kind == EdgeKind::Tool {
                 let sure = self.effects.sure(cfg, BlockId::Node(id), number);
                 let written = self.effects.tracked.list(&sure);
                 written.for_each(|field| facts.has_value(field));
             }
-            self.go(
-                transition,
-                facts,
-                Some(BlockId::Node(id)),
-                &beside,
-                &entry.company,
-            );
+            self.go(transition, facts, Some(BlockId::Node(id)), &beside);
         }
     }
 
@@ -369,7 +335,6 @@ impl<'a> Walk<'a> {
         again: Option<Facts>,
     ) -> Cx<'a> {
         let mut cx = self.cx(facts);
-        cx.followed = true;
         cx.again = again;
         if let Work::Subgraph {
             graph: Some(child), ..
@@ -387,18 +352,21 @@ impl<'a> Walk<'a> {
         cx
     }
 
+    /// Leads on from a join once something is known of all of its members: then what is known only shrinks, here too.
     fn lead_on(&mut self, id: JoinId) {
-        let brought = self.brought.get(id).into_iter().flatten().flatten();
-        let facts = brought.cloned().reduce(|mut all, facts| {
-            all.meet(&facts);
-            all
+        let members = self.brought.get(id).into_iter().flatten();
+        let brought: Option<Vec<&Facts>> = members.map(Option::as_ref).collect();
+        let facts = brought.and_then(|brought| {
+            brought.into_iter().cloned().reduce(|mut all, facts| {
+                all.meet(&facts);
+                all
+            })
         });
         let (Some(facts), Some(join)) = (facts, self.graph.joins.get(id)) else {
             return;
         };
         let mut behind = Behind::new();
         let mut cx = self.cx(facts);
-        cx.followed = true;
         cx.jump(&join.to, &mut behind);
         self.read.extend(&cx.read);
         if let Some(seen) = self.joined.get_mut(id) {
@@ -407,13 +375,11 @@ impl<'a> Walk<'a> {
         let cfg = self.cfg;
         for transition in cfg.transitions(BlockId::Join(id)) {
             let facts = behind.get(&transition.span).cloned().unwrap_or_default();
-            let none = Company::new();
             self.go(
                 transition,
                 facts,
                 Some(BlockId::Join(id)),
                 &SharedSet::new(),
-                &none,
             );
         }
     }
@@ -424,7 +390,6 @@ impl<'a> Walk<'a> {
         mut facts: Facts,
         from: Option<BlockId>,
         beside: &SharedSet<FieldId>,
-        company: &Company,
     ) {
         match self.told_apart {
             true => facts.disturb_all(self.graph, &self.passing, beside),
@@ -436,15 +401,10 @@ impl<'a> Walk<'a> {
         };
         for successor in &transition.successors {
             match successor.to {
-                BlockId::Node(id) => {
-                    let company = self.sure.beside(transition, successor, node, company);
-                    self.enter(id, &facts, beside, company, from);
-                }
-                BlockId::Join(id) => self.bring(id, node, &facts),
-                BlockId::End | BlockId::Fail | BlockId::Leave => continue,
+                BlockId::Node(id) => self.enter(id, &facts, beside, (from, successor.span)),
+                BlockId::Join(id) => self.bring(id, node, &facts, successor.span),
+                BlockId::End | BlockId::Fail | BlockId::Leave => {}
             }
-            self.trails
-                .note(successor.to, &facts.lacking, from, successor.span);
         }
     }
 
@@ -453,8 +413,7 @@ impl<'a> Walk<'a> {
         id: NodeId,
         facts: &Facts,
         beside: &SharedSet<FieldId>,
-        company: Company,
-        from: Option<BlockId>,
+        (from, span): (Option<BlockId>, Span),
     ) {
         let Some(node) = self.cfg.nodes.get(id) else {
             return;
@@ -463,15 +422,13 @@ impl<'a> Walk<'a> {
             true => facts.later(),
             false => facts.clone(),
         };
-        if node.defer {
-            let written = self.sure.written_at_last(&company);
-            written.iter().for_each(|field| facts.has_value(*field));
-        }
         match (node.branch, node.defer) {
             (true, _) => {}
             (false, true) => facts.steps_go_by(self.graph, &self.passing),
             (false, false) => facts.step_ends(self.graph, &self.passing, beside),
         }
+        self.trails
+            .note(BlockId::Node(id), &facts.unassigned, from, span);
         let circle = |block: BlockId| self.cfg.number(block).and_then(|n| self.circles.get(n));
         let returns = from.is_some_and(|from| circle(from) == circle(BlockId::Node(id)));
         let capped = returns
@@ -488,18 +445,17 @@ impl<'a> Walk<'a> {
                     again: capped.then(|| Box::new(facts.clone())),
                     facts,
                     beside: beside.clone(),
-                    company,
                 });
                 true
             }
-            Some(entry) => entry.merge(&facts, beside, &company, (node.branch, capped)),
+            Some(entry) => entry.merge(&facts, beside, (node.branch, capped)),
         };
         if changed {
             self.queue(BlockId::Node(id));
         }
     }
 
-    fn bring(&mut self, id: JoinId, from: Option<NodeId>, facts: &Facts) {
+    fn bring(&mut self, id: JoinId, from: Option<NodeId>, facts: &Facts, span: Span) {
         let members = self.cfg.joins.get(id).map_or(&[][..], |join| &join.members);
         let index = members.iter().position(|(member, _)| Some(*member) == from);
         let slot = index.and_then(|i| self.brought.get_mut(id)?.get_mut(i));
@@ -507,6 +463,9 @@ impl<'a> Walk<'a> {
         let before = slot.clone();
         let mut facts = facts.clone();
         facts.steps_go_by(self.graph, &self.passing);
+        let block = from.map(BlockId::Node);
+        self.trails
+            .note(BlockId::Join(id), &facts.unassigned, block, span);
         match slot {
             Some(known) => known.merge(&facts),
             None => *slot = Some(facts),

@@ -136,19 +136,15 @@ impl Cx<'_> {
         }
     }
 
-    /// What the bodies of a node's tools read. A tool that a model may call can come after another
-    /// that has written the field, so there only a field that nothing can have written is reported.
+    /// What the bodies of a node's tools read. Which of them a model calls first nobody knows.
     fn tools_read(&mut self, node: &Node) {
         let Some(graph) = self.graph else { return };
-        let surely = matches!(node.work, Work::Call { .. });
         for (span, body) in called_bodies(self.program, node) {
             for read in &body.reads {
                 let Some(id) = graph.field(&read.name.node) else {
                     continue;
                 };
-                if surely || self.facts.lacking.contains(&id) {
-                    self.note_field(id, span);
-                }
+                self.note_field(id, span);
             }
         }
     }

@@ -42,10 +42,6 @@ impl Cx<'_> {
             let non_null =
                 keeps_value(field, item.replace) && (found == Type::Error || !found.admits_null());
             written.push((id, field, non_null));
-            if keeps_value(field, item.replace) {
-                self.says_written(item, (id, field), non_null);
-            }
-            self.says_added(item, (id, field));
         }
         for (id, field, _) in &written {
             self.facts.disturb(*id, field);

@@ -57,11 +57,6 @@ impl Narrowing {
         names
     }
 
-    /// The places as a set.
-    pub fn paths(&self) -> &SharedSet<Arc<str>> {
-        &self.paths
-    }
-
     /// The places, in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().map(|path| &**path)

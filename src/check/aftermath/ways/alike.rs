@@ -11,7 +11,7 @@ use super::any;
 pub(super) static GIVEN: &[&Code] = &[&codes::OUT_LEFT_UNWRITTEN, &codes::OUT_NEVER_WRITTEN];
 
 /// What is said of it where it is read.
-static READS: &[&Code] = &[&codes::READ_BEFORE_WRITE, &codes::MAYBE_UNSET];
+static READS: &[&Code] = &[&codes::READ_BEFORE_WRITE];
 
 /// How bad the worst is that was said of each field, by its name.
 pub(super) struct Alike {

@@ -40,7 +40,6 @@ static VALUES: Codes = &[
     &codes::OUT_LEFT_UNWRITTEN,
     &codes::OUT_NEVER_WRITTEN,
     &codes::READ_BEFORE_WRITE,
-    &codes::MAYBE_UNSET,
 ];
 
 /// Names of jumps that are not as they should be: where they lead is not known.

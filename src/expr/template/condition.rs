@@ -1,4 +1,4 @@
-//! The conditions around each place where a template reads a field, as expressions of the language.
+//! The conditions of a template, as expressions of the language.
 
 use minijinja::machinery::ast::{self, BinOpKind, CompareOpKind, UnaryOpKind};
 use minijinja::machinery::{Span as Range, parse};
@@ -11,46 +11,24 @@ use crate::base::{Span, Spanned};
 use super::parts::{self, parts};
 use super::{chain, place};
 
-/// Conditions, each with whether it holds.
-pub type Guards = Vec<(Expr, bool)>;
-
-/// The conditions around each read of a field of the state. What is no condition of the language says nothing.
-pub fn guards(template: &TemplateText, field: &str) -> Vec<Guards> {
-    walked(template, field).found
-}
-
 /// The conditions of all that is shown only where they hold, as far as the language has them too.
 pub fn conditions(template: &TemplateText) -> Vec<Expr> {
-    match template.text.contains(" if ") {
-        true => walked(template, "").conditions,
-        false => Vec::new(),
-    }
-}
-
-fn walked<'a>(template: &'a TemplateText, field: &'a str) -> Walk<'a> {
+    let text = &template.text;
     let mut walk = Walk {
         template,
-        field,
-        around: Vec::new(),
-        found: Vec::new(),
         conditions: Vec::new(),
     };
-    let text = &template.text;
-    if chain::too_long(text).is_some() {
-        return walk;
-    }
-    if let Ok(tree) = parse(text, "template", SyntaxConfig::default()) {
+    if text.contains(" if ")
+        && chain::too_long(text).is_none()
+        && let Ok(tree) = parse(text, "template", SyntaxConfig::default())
+    {
         walk.statement(&tree);
     }
-    walk
+    walk.conditions
 }
 
 struct Walk<'a> {
     template: &'a TemplateText,
-    field: &'a str,
-    /// What holds here; `None` of a condition that says nothing.
-    around: Vec<Option<(Expr, bool)>>,
-    found: Vec<Guards>,
     conditions: Vec<Expr>,
 }
 
@@ -68,21 +46,16 @@ impl Walk<'_> {
             Stmt::EmitExpr(emit) => self.expr(&emit.expr),
             Stmt::ForLoop(each) => {
                 self.expr(&each.iter);
-                match &each.filter_expr {
-                    Some(condition) => {
-                        self.expr(condition);
-                        self.decides(condition);
-                        self.under(condition, true, |walk| walk.all(&each.body));
-                    }
-                    None => self.all(&each.body),
+                if let Some(condition) = &each.filter_expr {
+                    self.decides(condition);
                 }
+                self.all(&each.body);
                 self.all(&each.else_body);
             }
             Stmt::IfCond(branch) => {
-                self.expr(&branch.expr);
                 self.decides(&branch.expr);
-                self.under(&branch.expr, true, |walk| walk.all(&branch.true_body));
-                self.under(&branch.expr, false, |walk| walk.all(&branch.false_body));
+                self.all(&branch.true_body);
+                self.all(&branch.false_body);
             }
             Stmt::WithBlock(with) => {
                 with.assignments
@@ -108,44 +81,16 @@ impl Walk<'_> {
     }
 
     fn decides(&mut self, condition: &ast::Expr) {
+        self.expr(condition);
         self.conditions.extend(self.condition(condition));
     }
 
-    fn under(&mut self, condition: &ast::Expr, truth: bool, part: impl FnOnce(&mut Self)) {
-        let condition = self.condition(condition);
-        self.around
-            .push(condition.map(|condition| (condition, truth)));
-        part(self);
-        self.around.pop();
-    }
-
     fn expr(&mut self, expr: &ast::Expr) {
-        use ast::Expr;
         match expr {
-            Expr::Var(var) if var.id == "state" => self.read(),
-            Expr::GetAttr(get) => match &get.expr {
-                Expr::Var(var) if var.id == "state" => {
-                    if get.name == self.field {
-                        self.read();
-                    }
-                }
-                of => self.expr(of),
-            },
-            Expr::BinOp(op) => {
-                self.expr(&op.left);
-                match op.op {
-                    BinOpKind::ScAnd => self.under(&op.left, true, |walk| walk.expr(&op.right)),
-                    BinOpKind::ScOr => self.under(&op.left, false, |walk| walk.expr(&op.right)),
-                    _ => self.expr(&op.right),
-                }
-            }
-            Expr::IfExpr(choice) => {
-                self.expr(&choice.test_expr);
+            ast::Expr::IfExpr(choice) => {
                 self.decides(&choice.test_expr);
-                self.under(&choice.test_expr, true, |walk| walk.expr(&choice.true_expr));
-                if let Some(other) = &choice.false_expr {
-                    self.under(&choice.test_expr, false, |walk| walk.expr(other));
-                }
+                self.expr(&choice.true_expr);
+                choice.false_expr.iter().for_each(|other| self.expr(other));
             }
             other => parts(other).into_iter().for_each(|part| self.expr(part)),
         }
@@ -153,11 +98,6 @@ impl Walk<'_> {
 
     fn args(&mut self, args: &[ast::CallArg]) {
         parts::args(args).for_each(|arg| self.expr(arg));
-    }
-
-    fn read(&mut self) {
-        self.found
-            .push(self.around.iter().flatten().cloned().collect());
     }
 
     /// A condition in the language's own words; `None` where it has none for it.
