@@ -242,7 +242,7 @@ pub struct ToolBody {
     pub reads: Vec<Field>,
     /// `let x = expr`
     pub lets: Vec<Let>,
-    /// `require cond else message`
+    /// `require cond else message`, and `ensure` in the same form
     pub requires: Vec<Require>,
     /// `set { .. }`
     pub set: Vec<SetItem>,

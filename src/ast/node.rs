@@ -140,6 +140,8 @@ pub enum PropertyKind {
     Let(Box<Let>),
     /// `require EXPR else EXPR`
     Require(Box<Require>),
+    /// `ensure EXPR else EXPR`
+    Ensure(Box<Require>),
     /// `set { .. }`
     Set(Vec<SetItem>),
     /// `emit X { .. }`

@@ -102,10 +102,15 @@ fn asks(flow: &Flow, node: &Node, call: &ModelCall, turns: u64) -> (Bound, Bound
 
 /// How often the last turn asks.
 fn last(node: &Node, first: &Model, call: &ModelCall) -> u64 {
-    match &call.output {
-        Some(_) => 2 * refused(node, first),
-        None => 1,
+    match is_held(call) {
+        true => 2 * refused(node, first),
+        false => 1,
     }
+}
+
+/// Whether a reply may be refused, and asked for again.
+fn is_held(call: &ModelCall) -> bool {
+    call.output.is_some() || !call.ensures.is_empty()
 }
 
 /// How often output is tried again that was not of its type.
@@ -141,7 +146,7 @@ pub(super) fn product(flow: &Flow, node: &Node) -> String {
     if turns > 1 {
         asks.push(format!("{} turns before the last", turns - 1));
     }
-    if call.output.is_some() {
+    if is_held(call) {
         asks.push(match refused(node, first) {
             1 => "2 for the output".to_owned(),
             again => format!("2 for the output in each of {again} attempts"),
@@ -157,10 +162,10 @@ pub(super) fn product(flow: &Flow, node: &Node) -> String {
         .saturating_sub(1)
         .saturating_add(last(node, first, call));
     let mut factors = Vec::new();
-    match (&call.output, questions) {
+    match (is_held(call), questions) {
         (_, 0 | 1) => {}
-        (None, turns) => factors.push(format!("{turns} turns")),
-        (Some(_), questions) => {
+        (false, turns) => factors.push(format!("{turns} turns")),
+        (true, questions) => {
             factors.push(format!("{questions} questions ({})", asks.join(", ")));
         }
     }

@@ -121,6 +121,10 @@ pub struct ModelCall {
     /// Type of the structured output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Type>,
+    /// What a reply must meet: one that doesn't is refused as one that is not of its type. Not asked where there is no
+    /// output, though it has a type, nor, without a type, of a reply that calls tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ensures: Vec<Require>,
     /// Tools that the model is shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolId>,
@@ -309,7 +313,7 @@ pub struct Skip {
     pub to: Option<Jump>,
 }
 
-/// `require EXPR else MSG`
+/// `require EXPR else MSG`, `ensure EXPR else MSG`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Require {
     /// Must hold.

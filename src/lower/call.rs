@@ -94,6 +94,7 @@ impl Lowering<'_> {
             prompt: call.prompt.as_ref().map(|text| self.words(text)),
             messages: self.maybe(&call.messages),
             output: call.output.as_ref().map(ty),
+            ensures: self.requires(&call.ensures),
             tools: tool_ids(&call.tools),
             tool_choice: call.tool_choice.as_ref().map(|name| name.node.clone()),
             stream: call.stream,

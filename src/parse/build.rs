@@ -274,6 +274,7 @@ fn is_whole(rule: Rule) -> bool {
             rule,
             Rule::let_p
                 | Rule::require_p
+                | Rule::ensure_p
                 | Rule::messages_p
                 | Rule::until_p
                 | Rule::max_turns_p

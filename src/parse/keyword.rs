@@ -48,6 +48,7 @@ pub const PROPERTIES: &[&str] = &[
     "skip",
     "let",
     "require",
+    "ensure",
     "set",
     "emit",
     "goto",

@@ -191,7 +191,7 @@ macro_rules! keywords {
 keywords! {
     kw_after "after" kw_agent "agent" kw_as "as" kw_ask "ask" kw_based_on "based_on" kw_before "before"
     kw_branch "branch" kw_cache "cache" kw_call "call" kw_context "context" kw_default "default" kw_defer "defer"
-    kw_drop "drop" kw_each "each" kw_else "else" kw_emit "emit" kw_end "end" kw_ends "ends" kw_enum "enum"
+    kw_drop "drop" kw_each "each" kw_else "else" kw_emit "emit" kw_end "end" kw_ends "ends" kw_ensure "ensure" kw_enum "enum"
     kw_event "event" kw_exit "exit" kw_expect "expect" kw_extern "extern" kw_fail "fail" kw_field "field"
     kw_file "file" kw_from "from" kw_function "function" kw_goto "goto" kw_graph "graph" kw_import "import"
     kw_in "in" kw_input "input" kw_interrupt "interrupt" kw_into "into" kw_keep "keep" kw_key "key"

@@ -55,7 +55,7 @@ static RENAMED: &[(&[Rule], &[&str], &str)] = &[
     (&[Rule::only_arm], &["otherwise", "default", "_"], "else"),
     (
         &[Rule::only_property],
-        &["needs", "requires", "assert", "guard", "ensure"],
+        &["needs", "requires", "assert", "guard"],
         "require",
     ),
     (

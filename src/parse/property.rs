@@ -31,6 +31,7 @@ impl Builder<'_> {
                 })
             }
             Rule::require_p => self.require(pair).map(Box::new).map(PropertyKind::Require),
+            Rule::ensure_p => self.require(pair).map(Box::new).map(PropertyKind::Ensure),
             Rule::goto_p => self.jumps(pair).map(PropertyKind::Goto),
             Rule::on_error_p => self.jumps(pair).map(PropertyKind::OnError),
             Rule::ends_p => Some(PropertyKind::Ends(self.ends(pair))),

@@ -177,12 +177,17 @@ impl Builder<'_> {
                     super::astray::targets(self, (previous.start, previous.end), slice, start)?;
                 Some(self.meant((previous.start, end), only, found))
             }
-            Rule::only_property if before.starts_with("require ") && !between.contains('\n') => {
-                let message =
-                    "what `require` says where it does not hold stands behind `else`, found `,`";
+            Rule::only_property
+                if ["require ", "ensure "].iter().any(|word| before.starts_with(word))
+                    && !between.contains('\n') =>
+            {
+                let word = mistake::first_word(before);
+                let message = format!(
+                    "what `{word}` says where it does not hold stands behind `else`, found `,`"
+                );
                 let at = Span::new(self.file, comma, comma + 1);
                 let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
-                    .help("write `require CONDITION else \"why\"`")
+                    .help(format!("write `{word} CONDITION else \"why\"`"))
                     .fix(at, " else");
                 Some(self.meant((previous.start, end), only, found))
             }

@@ -155,7 +155,7 @@ pub enum Kind {
     Select,
     /// `a -> b -> c`
     Edge,
-    /// `require .. else ..`
+    /// `require .. else ..`, `ensure .. else ..`
     Require,
     /// Any other; brackets in it hold a list with commas.
     Other,
@@ -438,7 +438,7 @@ fn kind(rule: Rule) -> Kind {
         Rule::expr | Rule::state_expr => Kind::Expr,
         Rule::select | Rule::record_select => Kind::Select,
         Rule::edge_m | Rule::start_m => Kind::Edge,
-        Rule::require_p => Kind::Require,
+        Rule::require_p | Rule::ensure_p => Kind::Require,
         _ => Kind::Other,
     }
 }

@@ -158,6 +158,10 @@ impl<'a> Found<'a> {
         self.words(&call.system);
         self.words(&call.prompt);
         self.exprs(&call.messages);
+        for ensure in &call.ensures {
+            self.expr(&ensure.condition);
+            self.exprs(&ensure.message);
+        }
     }
 
     /// What a text's prompt is given; what stands in the text itself are no expressions.

@@ -2,7 +2,7 @@
 
 use thin_vec::ThinVec;
 
-use crate::ast::expr::Expr;
+use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::item::{Let, NamedArg};
 use crate::ast::node::{PermitEach, TemplateText};
 use crate::ast::{Doc, Name};
@@ -221,12 +221,52 @@ pub struct ModelCall {
     pub messages: Option<Expr>,
     /// `output T`
     pub output: Option<Spanned<Type>>,
+    /// What a reply must meet beside its type.
+    pub ensures: ThinVec<Require>,
     /// `tools [..]`
     pub tools: Option<ToolList>,
     /// `auto`, `none`, `required` or the name of one of its tools.
     pub tool_choice: Option<Name>,
     /// Whether tokens are streamed.
     pub stream: bool,
+}
+
+impl Node {
+    /// What holds of the reply or the output that the work gives to the rest of the node, as far as it gives any.
+    pub fn ensured(&self) -> impl Iterator<Item = &Expr> {
+        let (call, agent) = match &self.work {
+            Work::Llm(call) => (Some(call), false),
+            Work::Agent { call, .. } => (Some(call), true),
+            _ => (None, false),
+        };
+        call.into_iter().flat_map(move |call| {
+            let asked = move |e: &&Require| call.is_asked_of_all(&e.condition, agent);
+            call.ensures.iter().filter(asked).map(|e| &e.condition)
+        })
+    }
+}
+
+impl ModelCall {
+    /// Whether an `ensure` is asked of whatever the call gives to the rest of the node. It is not asked of an agent that ends
+    /// without an output, nor, where no output is wanted, of a reply that calls tools.
+    pub fn is_asked_of_all(&self, condition: &Expr, agent: bool) -> bool {
+        match agent {
+            true => !["reply", "state"].iter().any(|name| names(condition, name)),
+            false => self.output.is_some() || self.tools.is_none(),
+        }
+    }
+}
+
+/// Whether an expression reads the name.
+pub fn names(expr: &Expr, name: &str) -> bool {
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        if matches!(&expr.kind, ExprKind::Ident(ident) if ident == name) {
+            return true;
+        }
+        expr.each_part(|part| open.push(part));
+    }
+    false
 }
 
 /// What an interrupt shows.

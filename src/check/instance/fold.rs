@@ -6,13 +6,14 @@
 use thin_vec::ThinVec;
 
 use crate::ast::expr::Expr;
+use crate::ast::item::Require;
 use crate::base::Spanned;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::lift::{literal, plain_json};
 use crate::expr::fold::{Folder, names_params};
 use crate::ir::NodeId;
 use crate::resolve::program::{
-    Arm, Ask, Emit, Graph, Jump, Node, Permit, Program, Route, TargetKind, Work,
+    Arm, Ask, Emit, Graph, Jump, ModelCall, Node, Permit, Program, Route, TargetKind, Work,
 };
 use crate::value::Value;
 
@@ -108,11 +109,7 @@ impl<'a> Folding<'a> {
     fn node(&mut self, node: &mut Node) {
         self.skips(node);
         node.lets.iter_mut().for_each(|l| self.expr(&mut l.value));
-        node.requires.retain_mut(|require| {
-            let holds = self.condition(&mut require.condition);
-            require.message.iter_mut().for_each(|e| self.expr(e));
-            holds != Some(true)
-        });
+        node.requires.retain_mut(|require| self.may_fail(require));
         node.set.iter_mut().for_each(|s| self.expr(&mut s.value));
         self.emits(&mut node.emits);
         node.edges.iter_mut().for_each(|jump| self.jump(jump));
@@ -137,11 +134,23 @@ impl<'a> Folding<'a> {
         self.work(&mut node.work);
     }
 
+    /// Whether a `require` or an `ensure` can still refuse something.
+    fn may_fail(&mut self, require: &mut Require) -> bool {
+        let holds = self.condition(&mut require.condition);
+        require.message.iter_mut().for_each(|e| self.expr(e));
+        holds != Some(true)
+    }
+
+    fn model_call(&mut self, call: &mut ModelCall) {
+        call.messages.iter_mut().for_each(|e| self.expr(e));
+        call.ensures.retain_mut(|ensure| self.may_fail(ensure));
+    }
+
     fn work(&mut self, work: &mut Work) {
         match work {
-            Work::Llm(call) => call.messages.iter_mut().for_each(|e| self.expr(e)),
+            Work::Llm(call) => self.model_call(call),
             Work::Agent { call, until, .. } => {
-                call.messages.iter_mut().for_each(|e| self.expr(e));
+                self.model_call(call);
                 if let Some(condition) = until
                     && self.condition(condition) == Some(false)
                 {

@@ -21,6 +21,8 @@ pub enum Decides<'a> {
     Until(&'a str),
     /// `require`
     Require,
+    /// `ensure`
+    Ensure,
     /// `emit X .. when`
     Emit(&'a str),
     /// `exit when` of that graph
@@ -37,6 +39,7 @@ impl Decides<'_> {
             Decides::Skip(node) => format!("`skip when` of `{node}`"),
             Decides::Until(node) => format!("`until` of `{node}`"),
             Decides::Require => "`require`".to_owned(),
+            Decides::Ensure => "`ensure`".to_owned(),
             Decides::Emit(event) => format!("`when` of `emit {event}`"),
             Decides::Exit(graph) => format!("`exit when` of `{graph}`"),
             Decides::Permit(tool) => format!("`when` of `permit {tool}`"),
@@ -48,8 +51,8 @@ impl Decides<'_> {
             (Decides::Skip(_), false) => "the node is never skipped",
             (Decides::Until(_), true) => "the agent stops after its first turn",
             (Decides::Until(_), false) => "it never stops the agent",
-            (Decides::Require, true) => "nothing is ever refused",
-            (Decides::Require, false) => "this always fails",
+            (Decides::Require | Decides::Ensure, true) => "nothing is ever refused",
+            (Decides::Require | Decides::Ensure, false) => "this always fails",
             (Decides::Emit(_), true) => "it is always sent",
             (Decides::Emit(_), false) => "it is never sent",
             (Decides::Exit(_), true) => "the graph ends after its first super-step",

@@ -1,7 +1,10 @@
 //! The work of each kind of node: what it reads, and the names it gives to what follows.
 
+use crate::ast::item::Require;
+use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::expr::ty::MESSAGE;
+use crate::resolve::node::names;
 use crate::resolve::program::{Ask, ModelCall, Node, Words, Work};
 
 use super::super::cfg::build::called_bodies;
@@ -21,7 +24,11 @@ impl Cx<'_> {
         match &node.work {
             Work::Llm(call) => {
                 self.model_call(call);
-                self.reply(call);
+                self.declare("reply", Type::Record(MESSAGE));
+                if let Some(output) = &call.output {
+                    self.declare("output", output.node.clone());
+                }
+                self.ensures(call, false);
             }
             Work::Agent { call, until, .. } => {
                 self.model_call(call);
@@ -121,19 +128,56 @@ impl Cx<'_> {
         }
     }
 
-    fn reply(&mut self, call: &ModelCall) {
+    /// An agent that a tool, `until` or `max_turns` ends has no output; `ensure` is asked only where there is one.
+    fn agent_reply(&mut self, call: &ModelCall) {
         self.declare("reply", Type::Record(MESSAGE));
+        let names = self.scope.names.len();
         if let Some(output) = &call.output {
             self.declare("output", output.node.clone());
         }
-    }
-
-    /// An agent that a tool, `until` or `max_turns` ends has no output.
-    fn agent_reply(&mut self, call: &ModelCall) {
-        self.declare("reply", Type::Record(MESSAGE));
+        self.ensures(call, true);
+        let read = self.used.contains(&(names as u32));
+        self.scope.names.truncate(names);
         if let Some(output) = &call.output {
             self.declare("output", Type::nullable(output.node.clone()));
         }
+        if !read {
+            self.used.remove(&(names as u32));
+        }
+    }
+
+    /// Types what a reply must meet. What follows knows that it did, as far as it was asked of each.
+    fn ensures(&mut self, call: &ModelCall, agent: bool) {
+        for ensure in &call.ensures {
+            self.deciding(&ensure.condition, Decides::Ensure);
+            self.about_the_reply(ensure);
+            let before = self.facts.clone();
+            if let Some(message) = &ensure.message {
+                self.assume(&ensure.condition, false);
+                self.infer(message, Some(&Type::String));
+                self.facts = before.clone();
+            }
+            if call.is_asked_of_all(&ensure.condition, agent) {
+                self.assume(&ensure.condition, true);
+            }
+            // That there is an output at all is more than was asked.
+            if agent && self.facts.known.holds("output") {
+                self.facts = before;
+            }
+        }
+    }
+
+    /// Where nothing of the reply is read, another reply changes nothing.
+    fn about_the_reply(&mut self, ensure: &Require) {
+        if ["reply", "output"].iter().any(|name| names(&ensure.condition, name)) {
+            return;
+        }
+        let found = Diagnostic::new(
+            &codes::CONSTANT_CONDITION,
+            "this `ensure` reads nothing of the reply, so no other reply can meet it",
+            ensure.condition.span,
+        );
+        self.report(found.help("read `output` or `reply`, or write `require`, which is asked ahead of the call"));
     }
 
     /// What the bodies of a node's tools read. Which of them a model calls first nobody knows.

@@ -61,6 +61,7 @@ fn what(kind: &str, key: &str) -> Cow<'static, str> {
         (_, "lets" | "lets_behind") => "`let`",
         (_, "after_lets") => "when `require` is asked",
         (_, "requires") => "`require`",
+        (_, "ensures") => "`ensure`",
         (_, "skips") => "`skip`",
         (_, "emits") => "`emit`",
         (_, "exits") => "`exit when`",

@@ -100,6 +100,11 @@ impl Resolver<'_> {
             PropertyKind::Stream(stream) => Some(stream.node),
             _ => None,
         });
+        let ensures = properties.all(|kind| match kind {
+            PropertyKind::Ensure(ensure) => Some(&**ensure),
+            _ => None,
+        });
+        let ensures = ensures.into_iter().map(|e| self.require(file, e)).collect();
         let written = messages(properties);
         if system.is_none() && prompt.is_none() && written.is_none() {
             let kind = node.kind.keyword();
@@ -116,6 +121,7 @@ impl Resolver<'_> {
             prompt: prompt.and_then(|template| self.template(file, template)),
             messages: written.map(|expr| self.expr(file, expr)),
             output: output.map(|ty| self.spanned_type(file, ty)),
+            ensures,
             tool_choice: self.tool_choice(properties, tools.as_ref()),
             tools,
             stream: stream.unwrap_or(true),

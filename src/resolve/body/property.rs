@@ -36,7 +36,7 @@ const ALL: &[&str] = &[
 /// Kinds that have the property of that keyword.
 fn kinds(word: &str) -> &'static [&'static str] {
     match word {
-        "model" | "system" | "prompt" | "output" | "tool_choice" | "stream" => CALLING,
+        "model" | "system" | "prompt" | "output" | "tool_choice" | "stream" | "ensure" => CALLING,
         "messages" | "tools" => &["llm", "agent", "tools"],
         "max_turns" | "until" | "parallel_tools" => &["agent"],
         "parallel" => &["tools"],
@@ -65,6 +65,7 @@ fn repeats(kind: &PropertyKind) -> bool {
         kind,
         PropertyKind::Let(_)
             | PropertyKind::Require(_)
+            | PropertyKind::Ensure(_)
             | PropertyKind::Emit(_)
             | PropertyKind::Permit(_)
             | PropertyKind::Skip { .. }

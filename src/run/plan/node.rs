@@ -247,6 +247,8 @@ pub struct ModelCallPlan {
     pub messages: Option<Code>,
     /// Type, name and schema of the structured output.
     pub output: Option<(Type, String, Json)>,
+    /// What a reply must meet, with the message.
+    pub ensures: Vec<(Code, Option<Code>)>,
     /// Tools that it is shown.
     pub tools: Vec<ToolId>,
     /// Whether it must call one.
@@ -497,6 +499,7 @@ fn model_call(
             .map(|messages| builder.code(messages, scope))
             .transpose()?,
         output,
+        ensures: jump::requires(builder, &call.ensures, scope)?,
         tools: call.tools.clone(),
         tool_choice: match call.tool_choice.as_deref() {
             None | Some("auto") => ToolChoice::Auto,

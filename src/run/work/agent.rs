@@ -12,7 +12,8 @@ use crate::run::task::TaskRun;
 use crate::value::{List, Value};
 
 use super::Stop;
-use super::model_call::{ask, conversation, structured};
+use super::acceptance::accepted;
+use super::model_call::{ask, conversation};
 use super::tool_call::{Requested, answer_all};
 
 /// What ends the loop.
@@ -42,18 +43,16 @@ pub async fn work<'a>(
     let mut transcript = List::new();
     for turn in 1..=limits.max_turns.max(1) {
         let reply = ask(run, node, call, &messages).await?;
-        let calls = reply.tool_calls.clone();
-        // Only the last reply is held to the output's type: one that calls tools is not the output yet.
-        let (reply, output) = match calls.is_empty() {
-            true => structured(run, node, call, &messages, reply).await?,
+        // Only the last reply is held to anything: one that calls tools is not the output yet.
+        let (reply, output) = match reply.tool_calls.is_empty() {
+            true => accepted(run, node, call, &messages, reply).await?,
             false => (reply, None),
         };
+        let calls = reply.tool_calls.clone();
         say(run, &mut messages, &mut transcript, reply.to_message());
         run.put_slot(slots::REPLY, reply.to_message());
         run.put_slot(slots::TRANSCRIPT, Value::List(transcript.clone()));
-        if let Some(output) = output {
-            run.put_slot(slots::OUTPUT, output);
-        }
+        run.put_slot(slots::OUTPUT, output.unwrap_or(Value::Null));
         if calls.is_empty() {
             break;
         }

@@ -20,6 +20,7 @@ use crate::run::task::TaskRun;
 use crate::value::Value;
 
 use super::Stop;
+use super::acceptance::holds_still;
 
 /// The work, or the result that an earlier visit has kept. As [`super::own_work`] otherwise.
 ///
@@ -49,8 +50,11 @@ pub async fn work<'a>(
     let found = run.effects.outside(cx, &id, "cache", &path, look).await?;
     let graph = &cx.plan.flow.graphs[frame.graph];
     if found.is_object() && is_of(&cx.plan.flow, graph, run.name, &found) {
-        again(run, graph, &found)?;
-        return Ok(true);
+        give(run, &found);
+        if holds_still(run, node)? {
+            write(run, graph, &found)?;
+            return Ok(true);
+        }
     }
     let before = run.view.writes.len();
     let done = super::own_work(run, frame, node).await?;
@@ -125,8 +129,8 @@ fn result(run: &TaskRun<'_>, before: usize) -> Json {
     json!({ "given": given, "writes": writes })
 }
 
-/// Gives the node what its work gave before.
-fn again(run: &mut TaskRun<'_>, graph: &Graph, found: &Json) -> Result<(), RunError> {
+/// Gives the rest of the node the names that its work gave before.
+fn give(run: &mut TaskRun<'_>, found: &Json) {
     for at in GIVEN {
         let name = slots::NAMES.get(at.0 as usize).copied().unwrap_or_default();
         let value = found.pointer(&format!("/given/{name}"));
@@ -134,6 +138,10 @@ fn again(run: &mut TaskRun<'_>, graph: &Graph, found: &Json) -> Result<(), RunEr
             run.put_slot(at, value);
         }
     }
+}
+
+/// Writes what its work wrote before.
+fn write(run: &mut TaskRun<'_>, graph: &Graph, found: &Json) -> Result<(), RunError> {
     let flow = &run.around.cx.plan.flow;
     let (name, path) = (run.name, run.path());
     for (field, incoming) in written(flow, graph, found)

@@ -6,7 +6,8 @@ use crate::run::plan::NodePlan;
 use crate::run::plan::node::{ModelCallPlan, slots};
 use crate::run::task::TaskRun;
 
-use super::model_call::{ask, conversation, structured};
+use super::acceptance::accepted;
+use super::model_call::{ask, conversation};
 
 /// The work.
 ///
@@ -19,7 +20,7 @@ pub async fn work(
 ) -> Result<(), RunError> {
     let messages = conversation(run, call)?;
     let reply = ask(run, node, call, &messages).await?;
-    let (reply, output) = structured(run, node, call, &messages, reply).await?;
+    let (reply, output) = accepted(run, node, call, &messages, reply).await?;
     let message = reply.to_message();
     if run.around.cx.wants(Mode::Messages) {
         run.say(run.effects.task().to_owned(), &message);

@@ -1,6 +1,7 @@
 //! The kinds' own work, one file each. What all share: the order around the work, and errors that
 //! the flow handles.
 
+pub mod acceptance;
 mod agent;
 pub mod answered;
 pub mod approve;

@@ -1,4 +1,4 @@
-//! One model call: its request, its attempts, its fallbacks, its reply, its structured output.
+//! One model call: its request, its attempts, its fallbacks, its reply. What the reply is held to is in [`super::acceptance`].
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::expr::accept::{accept, lenient_json};
+use crate::expr::accept::lenient_json;
 use crate::expr::function::message::record;
 use crate::ir::{ErrorKind, Model, ModelId, Retry, ToolId};
 use crate::run::effect::cancelled;
@@ -344,86 +344,4 @@ fn request(
         seed: model.seed,
         stream: call.stream,
     }
-}
-
-/// What a model is told whose reply is not of its type, before what is wrong with it.
-const REFUSED: &str = "The reply is not of the form asked for: ";
-/// The same behind it.
-const AGAIN: &str = ". Reply again, with that form only.";
-
-/// What was wrong with the reply before, where a message asks for another because of that.
-pub fn refused(message: &str) -> Option<&str> {
-    message.strip_prefix(REFUSED)?.strip_suffix(AGAIN)
-}
-
-/// In the id of the record that asking for an output was given up, before the number of the round.
-const GIVEN_UP: char = '!';
-
-/// The structured output of a reply; asks once more with the error where it is not of its type.
-/// Gives back the reply that has it.
-///
-/// # Errors
-/// Kind `invalid_output`, where the second reply isn't of the type either. That is kept, so that a resume
-/// asks anew rather than read the same replies again.
-pub async fn structured(
-    run: &TaskRun<'_>,
-    node: &NodePlan,
-    call: &ModelCallPlan,
-    messages: &List,
-    mut reply: Reply,
-) -> Result<(Reply, Option<Value>), RunError> {
-    let Some((ty, _, _)) = &call.output else {
-        return Ok((reply, None));
-    };
-    let models = &run.around.cx.plan.flow.models;
-    let policy = node.retry.as_ref().or(models[call.model].retry.as_ref());
-    let attempts = policy
-        .filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput))
-        .map_or(1, |policy| policy.attempts);
-    let cx = run.around.cx;
-    let given_up = run.effects.beside(cx, Of::kind("given_up"));
-    let given_up = |round: u32| format!("{given_up}{GIVEN_UP}{round}");
-    let known = |round: &u32| cx.journal.finished(run.effects.task(), &given_up(*round));
-    let rounds = (0..).take_while(|round| known(round).is_some()).count();
-    let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
-    let attempts = attempts.saturating_mul(rounds.saturating_add(1));
-    let read = |reply: &Reply| -> Result<Value, String> {
-        let json = lenient_json(&reply.text)?;
-        accept(&json, ty, &run.around.cx.plan.flow.types).map_err(|wrong| {
-            wrong
-                .iter()
-                .map(|m| m.to_string())
-                .collect::<Vec<_>>()
-                .join("; ")
-        })
-    };
-    for attempt in 1.. {
-        let problem = match read(&reply) {
-            Ok(output) => return Ok((reply, Some(output))),
-            Err(problem) => problem,
-        };
-        let mut again = messages.clone();
-        again.push(reply.to_message());
-        let request = format!("{REFUSED}{problem}{AGAIN}");
-        again.push(record("user", Value::text(request), []));
-        reply = ask(run, node, call, &again).await?;
-        match read(&reply) {
-            Ok(output) => return Ok((reply, Some(output))),
-            // A new attempt begins without what went wrong before.
-            Err(_) if attempt < attempts => reply = ask(run, node, call, messages).await?,
-            Err(problem) => {
-                let message =
-                    format!("the model's output is not of its type, asked twice: {problem}");
-                let error = RunError {
-                    attempt,
-                    ..RunError::new(ErrorKind::InvalidOutput, message)
-                };
-                let kept = error.to_json();
-                let (task, id) = (run.effects.task(), given_up(rounds));
-                cx.journal.effect(task, id, "given_up", &run.path(), kept);
-                return Err(error);
-            }
-        }
-    }
-    Ok((reply, None))
 }

@@ -252,6 +252,9 @@ impl<'a> Facts<'a> {
         if let Some(output) = &call.output {
             self.code("output", &self.flow.types.describe(output));
         }
+        for ensure in &call.ensures {
+            self.expr("ensure", &ensure.condition);
+        }
     }
 
     fn model(&self, id: ModelId) -> (String, String) {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::backend::yaml::Path;
 use crate::run::model::{CallContext, ChatModel};
 use crate::run::tool::ToolBackend;
-use crate::run::work::model_call::refused;
+use crate::run::work::acceptance::refused;
 
 use super::queue::{Order, Queue};
 use super::{Scenario, Suite};

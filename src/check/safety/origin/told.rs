@@ -28,7 +28,8 @@ impl Search<'_> {
 
     /// What the node's own guards vouch for.
     pub(super) fn guards(&self, node: &Node) -> Vetted {
-        match node.skips.is_empty() && node.requires.is_empty() {
+        let ensures = node.ensured().next().is_some();
+        match node.skips.is_empty() && node.requires.is_empty() && !ensures {
             true => Vetted::new(),
             false => self.guards_in(node, &env(&node.lets)),
         }
@@ -40,7 +41,9 @@ impl Search<'_> {
             return Vetted::new();
         }
         let skips = node.skips.iter().map(|skip| &skip.when);
-        guards(skips, &node.requires, env)
+        let mut all = guards(skips, &node.requires, env);
+        all.extend(node.ensured().flat_map(|condition| vetted(condition, true, env)));
+        all
     }
 
     /// What is in scope behind the node's own guards.

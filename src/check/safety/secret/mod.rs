@@ -184,6 +184,11 @@ impl Rule<'_, '_> {
             let read = leaves(messages, &lets);
             self.shown(before, &read, &format!("to the model of `{name}`"));
         }
+        // A model is told why its reply is refused.
+        for message in call.ensures.iter().filter_map(|e| e.message.as_ref()) {
+            let read = leaves(message, &lets);
+            self.shown(before, &read, &format!("to the model of `{name}`"));
+        }
     }
 
     /// An agent reads what its tools give back.

@@ -1,0 +1,195 @@
+//! What a model's reply is held to: the type of the output, and each `ensure`. A reply that doesn't meet them is refused: the
+//! model is told why, and asked again.
+
+use crate::expr::accept::{accept, lenient_json};
+use crate::expr::function::message::record;
+use crate::ir::ErrorKind;
+use crate::run::error::{Passage, RunError};
+use crate::run::ordinal::Of;
+use crate::run::plan::node::{ModelCallPlan, WorkPlan, slots};
+use crate::run::plan::NodePlan;
+use crate::run::task::{TaskRun, show};
+use crate::value::{List, Value};
+
+use super::model_call::{Reply, ask};
+
+/// Why a reply is refused.
+enum Refusal {
+    /// It is not of the output's type.
+    Type(String),
+    /// An `ensure` does not hold.
+    Ensure { why: String, place: Passage },
+}
+
+/// What a model is told whose reply is not of its type, before and behind what is wrong with it.
+const OF_TYPE: (&str, &str) = (
+    "The reply is not of the form asked for: ",
+    ". Reply again, with that form only.",
+);
+/// The same of a reply that an `ensure` refuses.
+const ENSURED: (&str, &str) = ("The reply is not accepted: ", ". Reply again.");
+
+/// What was wrong with the reply before, where a message asks for another because of that.
+pub fn refused(message: &str) -> Option<&str> {
+    [OF_TYPE, ENSURED]
+        .iter()
+        .find_map(|(before, behind)| message.strip_prefix(before)?.strip_suffix(behind))
+}
+
+impl Refusal {
+    /// What the model is told.
+    fn request(&self) -> String {
+        let ((before, behind), why) = match self {
+            Refusal::Type(why) => (OF_TYPE, why),
+            Refusal::Ensure { why, .. } => (ENSURED, why),
+        };
+        format!("{before}{why}{behind}")
+    }
+
+    fn into_error(self) -> RunError {
+        let failed = |message| RunError::new(ErrorKind::InvalidOutput, message);
+        match self {
+            Refusal::Type(why) => failed(format!(
+                "the model's output is not of its type, asked twice: {why}"
+            )),
+            Refusal::Ensure { why, place } => failed(format!(
+                "the model's reply is not what `ensure` asks for, asked twice: {why}"
+            ))
+            .at(place),
+        }
+    }
+}
+
+/// In the id of the record that asking for a reply was given up, before the number of the round.
+const GIVEN_UP: char = '!';
+
+/// A reply that meets what is asked of it, and its output; asks once more with the reason where the first does not, and so in
+/// each attempt of a policy that tries `invalid_output` again. In an `agent`, and where no output is wanted, a reply
+/// that calls tools is held to nothing.
+///
+/// # Errors
+/// Kind `invalid_output`, where the last reply does not meet it either. That is kept, so that a resume
+/// asks anew rather than read the same replies again. Where an `ensure` can't be computed.
+pub async fn accepted(
+    run: &mut TaskRun<'_>,
+    node: &NodePlan,
+    call: &ModelCallPlan,
+    messages: &List,
+    mut reply: Reply,
+) -> Result<(Reply, Option<Value>), RunError> {
+    if call.output.is_none() && call.ensures.is_empty() {
+        return Ok((reply, None));
+    }
+    let models = &run.around.cx.plan.flow.models;
+    let policy = node.retry.as_ref().or(models[call.model].retry.as_ref());
+    let attempts = policy
+        .filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput))
+        .map_or(1, |policy| policy.attempts);
+    let cx = run.around.cx;
+    let given_up = run.effects.beside(cx, Of::kind("given_up"));
+    let given_up = |round: u32| format!("{given_up}{GIVEN_UP}{round}");
+    let known = |round: &u32| cx.journal.finished(run.effects.task(), &given_up(*round));
+    let rounds = (0..).take_while(|round| known(round).is_some()).count();
+    let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
+    let attempts = attempts.saturating_mul(rounds.saturating_add(1));
+    for attempt in 1.. {
+        let refusal = match held(run, node, call, &reply)? {
+            Ok(output) => return Ok((reply, output)),
+            Err(refusal) => refusal,
+        };
+        let mut again = messages.clone();
+        again.push(reply.to_message());
+        again.push(record("user", Value::text(refusal.request()), []));
+        reply = ask(run, node, call, &again).await?;
+        match held(run, node, call, &reply)? {
+            Ok(output) => return Ok((reply, output)),
+            // A new attempt begins without what went wrong before.
+            Err(_) if attempt < attempts => reply = ask(run, node, call, messages).await?,
+            Err(refusal) => {
+                let error = RunError {
+                    attempt,
+                    ..refusal.into_error()
+                };
+                let kept = error.to_json();
+                let (task, id) = (run.effects.task(), given_up(rounds));
+                cx.journal.effect(task, id, "given_up", &run.path(), kept);
+                return Err(error);
+            }
+        }
+    }
+    Ok((reply, None))
+}
+
+/// The output of a reply, or why it is refused. `reply` and `output` are in scope behind it.
+fn held(
+    run: &mut TaskRun<'_>,
+    node: &NodePlan,
+    call: &ModelCallPlan,
+    reply: &Reply,
+) -> Result<Result<Option<Value>, Refusal>, RunError> {
+    if !reply.tool_calls.is_empty() && is_turn(node, call) {
+        return Ok(Ok(None));
+    }
+    let output = match &call.output {
+        None => None,
+        Some((ty, _, _)) => {
+            let types = &run.around.cx.plan.flow.types;
+            let read = lenient_json(&reply.text).and_then(|json| {
+                accept(&json, ty, types).map_err(|wrong| {
+                    let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+                    wrong.join("; ")
+                })
+            });
+            match read {
+                Ok(output) => Some(output),
+                Err(problem) => return Ok(Err(Refusal::Type(problem))),
+            }
+        }
+    };
+    run.put_slot(slots::REPLY, reply.to_message());
+    if let Some(output) = &output {
+        run.put_slot(slots::OUTPUT, output.clone());
+    }
+    Ok(match broken(run, call)? {
+        Some(refusal) => Err(refusal),
+        None => Ok(output),
+    })
+}
+
+/// Whether a reply that calls tools is one on the way to the last, which alone is held to anything.
+fn is_turn(node: &NodePlan, call: &ModelCallPlan) -> bool {
+    matches!(node.work, WorkPlan::Agent { .. }) || call.output.is_none()
+}
+
+/// The first `ensure` that does not hold of the `reply` and `output` in scope.
+fn broken(run: &TaskRun<'_>, call: &ModelCallPlan) -> Result<Option<Refusal>, RunError> {
+    for (condition, message) in &call.ensures {
+        if !condition.holds(&run.env())? {
+            let why = match message {
+                Some(message) => show(&run.eval(message)?),
+                None => format!("`{}` does not hold", condition.text()),
+            };
+            let place = condition.place();
+            return Ok(Some(Refusal::Ensure { why, place }));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the `reply` and `output` in scope, which an earlier visit has had, meet what is asked of them now.
+///
+/// # Errors
+/// Where an `ensure` can't be computed.
+pub fn holds_still(run: &TaskRun<'_>, node: &NodePlan) -> Result<bool, RunError> {
+    let (WorkPlan::Llm(call) | WorkPlan::Agent { call, .. }) = &node.work else {
+        return Ok(true);
+    };
+    let slot = |slot: crate::expr::Slot| run.slots.get(slot.0 as usize).and_then(Option::as_ref);
+    let calls = slot(slots::REPLY).and_then(|reply| reply.get("tool_calls")?.as_list());
+    let calls_tools = calls.is_some_and(|calls| calls.len() > 0);
+    let no_output = call.output.is_some() && slot(slots::OUTPUT).is_none_or(Value::is_null);
+    if no_output || (calls_tools && is_turn(node, call)) {
+        return Ok(true);
+    }
+    Ok(broken(run, call)?.is_none())
+}
