@@ -227,6 +227,7 @@ codes! {
     Error LETHAL_TRIFECTA "lethal-trifecta";
     Warning POSSIBLE_TRIFECTA "possible-trifecta";
     Info MISSING_TIMEOUT "missing-timeout";
+    Info CUT_REPLY "cut-reply";
     Warning UNSAFE_RETRY "unsafe-retry";
     Warning TIMEOUT_ORDER "timeout-order";
     Info OPEN_INTERRUPT "open-interrupt";

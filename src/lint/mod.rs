@@ -13,6 +13,7 @@
 pub mod allow;
 mod allow_words;
 pub mod cx;
+mod cut_reply;
 mod digit_member;
 mod expr;
 mod messages_in_prompt;
@@ -59,6 +60,7 @@ type Lint = fn(&Cx<'_>, &mut Diagnostics);
 
 const LINTS: &[Lint] = &[
     missing_timeout::lint,
+    cut_reply::lint,
     unsafe_retry::lint,
     timeout_order::lint,
     open_interrupt::lint,

@@ -138,6 +138,18 @@ pub enum FinishReason {
     ContentFilter,
 }
 
+impl FinishReason {
+    /// Its word: in a `message`, `finish`.
+    pub fn word(self) -> &'static str {
+        match self {
+            FinishReason::Stop => "stop",
+            FinishReason::Length => "length",
+            FinishReason::ToolCalls => "tool_calls",
+            FinishReason::ContentFilter => "content_filter",
+        }
+    }
+}
+
 /// Tokens of model calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use crate::backend::tool::script::Fault;
 use crate::backend::yaml::{Cursor, Path};
+use crate::run::model::FinishReason;
 
 use super::when::When;
 
@@ -25,6 +26,8 @@ pub struct ReplyBody {
     pub text: String,
     /// Tool calls.
     pub tool_calls: Vec<ScriptedCall>,
+    /// Why it ended, where it was cut off.
+    pub finish: Option<FinishReason>,
 }
 
 /// A tool call of a reply.
@@ -38,10 +41,11 @@ pub struct ScriptedCall {
     pub arguments: String,
 }
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "output",
     "text",
     "tool_calls",
+    "finish",
     "fail",
     "message",
     "retry_after",
@@ -72,6 +76,10 @@ pub fn read(cursor: &Cursor<'_>) -> Option<ModelReply> {
             },
             tool_calls: table.get("tool_calls").map_or(Vec::new(), |calls| {
                 calls.items().iter().filter_map(call).collect()
+            }),
+            finish: table.get("finish").and_then(|finish| {
+                let words = [FinishReason::Length, FinishReason::ContentFilter];
+                finish.word("reason why a reply is cut off", &words.map(|of| (of.word(), of)))
             }),
         }),
     };

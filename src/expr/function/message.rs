@@ -139,6 +139,7 @@ pub fn record(
         ("tool_call_id", Value::Null),
         ("name", Value::Null),
         ("usage", Value::Null),
+        ("finish", Value::Null),
     ]);
     for (key, value) in more {
         map.insert(key, value);

@@ -255,6 +255,9 @@ pub const RUN: RecordId = RecordId(4);
 /// `answered`: who answered a question, and when.
 pub const ANSWERED: RecordId = RecordId(5);
 
+/// Why a model's reply ended: it was done, it was cut off at `max_tokens`, it calls tools.
+pub const FINISHES: [&str; 3] = ["stop", "length", "tool_calls"];
+
 /// What `error.kind` can be, in the order of `docs/cli.md`. The runtime's own list has the same words.
 pub const ERROR_KINDS: [&str; 19] = [
     "recursion_limit",
@@ -303,6 +306,7 @@ impl Default for TypeTable {
             Type::Union(words.collect())
         };
         let role = one_of(&["system", "user", "assistant", "tool"]);
+        let finish = Type::nullable(one_of(&FINISHES));
         let records = [
             record(
                 "message",
@@ -318,6 +322,7 @@ impl Default for TypeTable {
                     field("tool_call_id", text()),
                     field("name", text()),
                     field("usage", Type::nullable(Type::Record(USAGE))),
+                    field("finish", finish),
                 ],
             ),
             record(

@@ -132,6 +132,10 @@ fn held(
     }
     let output = match &call.output {
         None => None,
+        Some(_) if reply.is_cut() => {
+            let cut = "it was cut off at max_tokens".to_owned();
+            return Ok(Err(Refusal::Type(cut)));
+        }
         Some((ty, _, _)) => {
             let types = &run.around.cx.plan.flow.types;
             let read = lenient_json(&reply.text).and_then(|json| {

@@ -56,7 +56,9 @@ pub async fn work<'a>(
         if calls.is_empty() {
             break;
         }
-        let requested: Vec<Requested> = calls.into_iter().map(Requested::from).collect();
+        let cut = reply.is_cut();
+        let requested = calls.into_iter().map(|call| Requested::new(call, cut));
+        let requested = requested.collect();
         let answers = answer_all(run, node, &call.tools, requested, limits.parallel).await?;
         if !answers.changed.is_empty() {
             let made = with_arguments(reply.to_message(), &answers.changed);

@@ -40,6 +40,11 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// Whether it was cut off at `max_tokens`.
+    pub fn is_cut(&self) -> bool {
+        self.finish == Some(FinishReason::Length)
+    }
+
     /// The assistant message, a record `message`.
     pub fn to_message(&self) -> Value {
         let calls = self.tool_calls.iter().map(|call| {
@@ -57,12 +62,14 @@ impl Reply {
             ("input_tokens", tokens(self.usage.input_tokens)),
             ("output_tokens", tokens(self.usage.output_tokens)),
         ];
+        let finish = self.finish.map(FinishReason::word);
         record(
             "assistant",
             Value::text(self.text.as_str()),
             [
                 ("tool_calls", Value::List(calls.collect())),
                 ("usage", Value::Map(usage.into_iter().collect())),
+                ("finish", finish.map_or(Value::Null, Value::from)),
             ],
         )
     }

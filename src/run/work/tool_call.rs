@@ -31,15 +31,21 @@ use super::tool_outside::{all, call_outside, or_instead};
 pub struct Requested {
     id: String,
     name: String,
-    /// Arguments, or what is wrong with their JSON.
+    /// Arguments, or why there are none that can be used.
     args: Result<Json, String>,
 }
 
-impl From<ToolCallRequest> for Requested {
-    fn from(call: ToolCallRequest) -> Self {
+/// What a model is told of a call in a reply that was cut off: what is there of it may not be what was meant.
+const CUT: &str = "the reply was cut off at max_tokens, so the call was not made";
+
+impl Requested {
+    /// Of a model's reply; `cut` where that was cut off.
+    pub fn new(call: ToolCallRequest, cut: bool) -> Self {
         let args = match call.arguments.trim() {
+            _ if cut => Err(CUT.to_owned()),
             "" => Ok(json!({})),
-            text => lenient_json(text),
+            text => lenient_json(text)
+                .map_err(|problem| format!("the arguments are no JSON: {problem}")),
         };
         Self {
             id: call.id,
@@ -47,11 +53,9 @@ impl From<ToolCallRequest> for Requested {
             args,
         }
     }
-}
 
-impl Requested {
-    /// Of a record `tool_call` in a message.
-    pub fn from_value(call: &Value) -> Self {
+    /// Of a record `tool_call` in a message; `cut` where that is a reply that was cut off.
+    pub fn from_value(call: &Value, cut: bool) -> Self {
         let text = |key| {
             call.get(key)
                 .and_then(Value::as_str)
@@ -62,7 +66,10 @@ impl Requested {
         Self {
             id: text("id"),
             name: text("name"),
-            args: Ok(args),
+            args: match cut {
+                true => Err(CUT.to_owned()),
+                false => Ok(args),
+            },
         }
     }
 }
@@ -210,7 +217,7 @@ fn requested<'c>(
     };
     match &call.args {
         Ok(args) => Ok((tool, args)),
-        Err(problem) => Err(format!("the arguments are no JSON: {problem}")),
+        Err(problem) => Err(problem.clone()),
     }
 }
 

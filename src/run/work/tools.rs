@@ -2,6 +2,7 @@
 
 use crate::ir::ToolId;
 use crate::run::event::Mode;
+use crate::run::model::FinishReason;
 use crate::run::plan::node::slots;
 use crate::run::plan::{Code, NodePlan};
 use crate::run::task::TaskRun;
@@ -32,10 +33,12 @@ pub async fn work<'a>(
     let calls = last
         .and_then(|message| message.get("tool_calls"))
         .and_then(Value::as_list);
+    let finish = last.and_then(|message| message.get("finish")?.as_str());
+    let cut = finish == Some(FinishReason::Length.word());
     let requested: Vec<Requested> = calls
         .into_iter()
         .flat_map(List::iter)
-        .map(Requested::from_value)
+        .map(|call| Requested::from_value(call, cut))
         .collect();
     let answers = answer_all(run, node, tools, requested, parallel).await?;
     let results = answers.messages;

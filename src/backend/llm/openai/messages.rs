@@ -5,7 +5,7 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 use crate::expr::function::message::parts;
 use crate::value::{List, Value};
 
-/// The messages of a request; their `id` and `usage` are ours alone and stay here.
+/// The messages of a request; their `id`, `usage` and `finish` are ours alone and stay here.
 pub fn write(messages: &List) -> Vec<Json> {
     messages.iter().map(message).collect()
 }

@@ -148,10 +148,11 @@ fn deltas(body: &ReplyBody, request: &ChatRequest, cx: &CallContext) -> Vec<Chat
         }));
     }
     deltas.push(ChatDelta::Usage(usage(body, request)));
-    deltas.push(ChatDelta::Finish(match body.tool_calls.is_empty() {
+    let whole = match body.tool_calls.is_empty() {
         true => FinishReason::Stop,
         false => FinishReason::ToolCalls,
-    }));
+    };
+    deltas.push(ChatDelta::Finish(body.finish.unwrap_or(whole)));
     deltas
 }
 
