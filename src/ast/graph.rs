@@ -18,6 +18,8 @@ pub struct Graph {
     pub name: Name,
     /// Compile-time parameters.
     pub params: Vec<Field>,
+    /// The fields that a graph must have which a parameter of that name takes.
+    pub contracts: Vec<(String, Vec<StateField>)>,
     /// Names of a caller's nodes that it may go to.
     pub leaves: Vec<Name>,
     /// What stands between the braces.

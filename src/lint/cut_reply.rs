@@ -27,7 +27,9 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
             let models = call.model.into_iter().flat_map(|model| cx.asked(model));
             let mut models = models.filter_map(|model| cx.program.models.get(model));
             let capped = models.find_map(|model| Some((model, model.settings.max_tokens?)));
-            let taken = of_node(node).into_iter().any(|expr| reads(expr, &["text", "content"]));
+            let taken = of_node(node)
+                .into_iter()
+                .any(|expr| reads(expr, &["text", "content"]));
             if let Some((model, most)) = capped.filter(|_| taken) {
                 let message = format!(
                     "a reply to `{}` that is cut off at `max_tokens {most}` is taken for a whole one",
@@ -49,7 +51,8 @@ fn reads(expr: &Expr, fields: &[&str]) -> bool {
     while let Some(expr) = open.pop() {
         if let ExprKind::Select { operand, field, .. } = &expr.kind
             && fields.contains(&field.as_str())
-            && (fields == ["finish"] || matches!(&operand.kind, ExprKind::Ident(name) if name == "reply"))
+            && (fields == ["finish"]
+                || matches!(&operand.kind, ExprKind::Ident(name) if name == "reply"))
         {
             return true;
         }

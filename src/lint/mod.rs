@@ -12,8 +12,8 @@
 
 pub mod allow;
 mod allow_words;
-pub mod cx;
 mod cut_reply;
+pub mod cx;
 mod digit_member;
 mod expr;
 mod messages_in_prompt;

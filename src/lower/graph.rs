@@ -126,10 +126,12 @@ fn doc(graph: &from::Graph) -> String {
 fn instance(graph: &from::Graph) -> Option<Instance> {
     let instance = graph.instance.as_ref()?;
     let values = graph.params.iter().zip(&instance.args);
+    let values = values
+        .filter_map(|(param, arg)| Some((param.name.node.clone(), arg.as_ref()?.value.clone())));
+    let items = graph.bound.iter();
+    let items = items.map(|bound| (bound.param.clone(), bound.item.clone().into()));
     Some(Instance {
         of: graph.name.node.clone(),
-        params: values
-            .filter_map(|(param, arg)| Some((param.name.node.clone(), arg.as_ref()?.value.clone())))
-            .collect(),
+        params: items.chain(values).collect(),
     })
 }

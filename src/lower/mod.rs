@@ -44,7 +44,11 @@ pub fn lower(program: &Program, checked: &Checked, sources: &SourceMap) -> Flow 
         let instance = graph.instance.as_ref();
         instance.is_none_or(|instance| instance.is_whole())
     };
-    let parametric = templates.iter().filter(|graph| !graph.params.is_empty());
+    let mut named = std::collections::BTreeSet::new();
+    let parametric = templates.iter().filter(|graph| {
+        let has_params = !graph.params.is_empty() || !graph.bound.is_empty();
+        has_params && named.insert(graph.name.node.as_str())
+    });
     let cx = Lowering { program, sources };
     Flow {
         format: FORMAT,

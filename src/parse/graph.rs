@@ -5,6 +5,7 @@ use crate::ast::graph::{
     BasedOn, Graph, Member, Migration, ReducerRef, StateField, StaticInterrupt,
 };
 use crate::ast::node::{Jumps, PropertyKind};
+use crate::ast::ty::{Field, TypeExpr, TypeKind};
 use crate::base::Span;
 use crate::diag::{Diagnostic, codes};
 
@@ -21,18 +22,58 @@ impl Builder<'_> {
             doc,
             name,
             params: Vec::new(),
+            contracts: Vec::new(),
             leaves: Vec::new(),
             members: Vec::new(),
             span,
         };
         for part in parts {
             match part.as_rule() {
-                Rule::params => graph.params = self.params(part),
+                Rule::graph_params => self.graph_params(&mut graph, part),
                 Rule::names => graph.leaves = self.names(part),
                 _ => {}
             }
         }
         Some(graph)
+    }
+
+    /// Parameters of a graph. The type of one that is a graph is written with the fields that it must have.
+    fn graph_params(&mut self, graph: &mut Graph, pair: Pair) {
+        for param in pair.into_inner() {
+            if param.as_rule() != Rule::worker_param {
+                graph.params.extend(self.field(param));
+                continue;
+            }
+            let (doc, span) = (self.doc(&param), self.span(&param));
+            let mut parts = param.into_inner();
+            let Some(name) = parts.next().map(|name| self.name(&name)) else {
+                continue;
+            };
+            let contract = parts.find(|part| part.as_rule() == Rule::contract);
+            let fields = contract.map_or(Vec::new(), |contract| {
+                self.entries(
+                    contract.into_inner(),
+                    Rule::only_state_field,
+                    Self::state_field,
+                )
+            });
+            let ty = TypeExpr {
+                kind: TypeKind::Name("graph".to_owned()),
+                span: Span {
+                    start: name.span.end,
+                    ..span
+                },
+            };
+            graph.contracts.push((name.node.clone(), fields));
+            graph.params.push(Field {
+                doc,
+                name,
+                ty,
+                default: None,
+                attributes: Vec::new(),
+                span,
+            });
+        }
     }
 
     /// One member as written; several for a chain of edges.

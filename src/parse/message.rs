@@ -150,7 +150,7 @@ fn described(rule: Rule) -> Option<String> {
         Rule::import_name | Rule::based_field | Rule::end_name | Rule::binding => "a name",
         Rule::upper => "the name of a type",
         Rule::field | Rule::state_field => "a field, as in `name: type`",
-        Rule::params => "parameters in parentheses",
+        Rule::params | Rule::graph_params => "parameters in parentheses",
         Rule::number | Rule::name | Rule::lower | Rule::list | Rule::map | Rule::paren => {
             EXPRESSION
         }

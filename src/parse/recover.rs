@@ -178,7 +178,9 @@ impl Builder<'_> {
                 Some(self.meant((previous.start, end), only, found))
             }
             Rule::only_property
-                if ["require ", "ensure "].iter().any(|word| before.starts_with(word))
+                if ["require ", "ensure "]
+                    .iter()
+                    .any(|word| before.starts_with(word))
                     && !between.contains('\n') =>
             {
                 let word = mistake::first_word(before);

@@ -356,6 +356,7 @@ fn sign(c: char, around: Rule) -> Shape {
         around,
         Rule::args
             | Rule::params
+            | Rule::graph_params
             | Rule::named_args
             | Rule::attribute
             | Rule::fail_target
@@ -411,7 +412,7 @@ fn kind(rule: Rule) -> Kind {
         Rule::event_item => Kind::Event,
         Rule::model_item => Kind::Model,
         Rule::field_block | Rule::enum_item => Kind::Fields,
-        Rule::state_m => Kind::State,
+        Rule::state_m | Rule::contract => Kind::State,
         Rule::state_field => Kind::StateField,
         Rule::via => Kind::Via,
         Rule::field | Rule::enum_member => Kind::Field,
@@ -456,6 +457,7 @@ fn rank(rule: Rule) -> Option<u8> {
         &[Rule::prompt_p],
         &[Rule::messages_p],
         &[Rule::output_p],
+        &[Rule::ensure_p],
         &[Rule::tools_p],
         &[Rule::tool_choice_p],
         &[Rule::stream_p],

@@ -63,6 +63,10 @@ impl Resolver<'_> {
         match &mut expr.kind {
             ExprKind::Literal(_) | ExprKind::Error => {}
             ExprKind::Ident(ident) => {
+                if let Some(bound) = self.name_of_bound_type(ident) {
+                    *ident = bound;
+                    return;
+                }
                 let name = Name::new(ident.clone(), expr.span);
                 let torn = ident == "not" && self.is_torn(&name);
                 if torn || !self.type_name(file, &name, false) {
@@ -116,6 +120,9 @@ impl Resolver<'_> {
                 }
             }
             ExprKind::Record { name, fields } => {
+                if let Some(bound) = self.name_of_bound_type(&name.node) {
+                    name.node = bound;
+                }
                 let known = self.type_name(file, name, true);
                 fields
                     .iter_mut()

@@ -28,6 +28,13 @@ pub struct Graph {
     pub params: Vec<Param>,
     /// The record of its parameters: type of `params` in its expressions. `None` where it has none.
     pub params_record: Option<RecordId>,
+    /// What stands for those of its parameters that are no values: models, toolsets, prompts, graphs and types. Each list of
+    /// them makes a graph of its own.
+    pub bound: Vec<Bound>,
+    /// Whether something that stands for such a parameter is not known, since nothing gives it: then it is no part of what runs.
+    pub open: bool,
+    /// Those of its parameters that are no values and that nothing in it uses.
+    pub unused_params: Vec<Name>,
     /// Which instance it is. What the resolver gives has none: the checker makes instances.
     pub instance: Option<Instance>,
     /// Whether a part of it is lost: it did not parse, or an edge names no node. Rules about what
@@ -77,6 +84,15 @@ pub struct Graph {
     pub index: GraphIndex,
 }
 
+/// A parameter that is no value, with what stands for it.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// The parameter.
+    pub param: String,
+    /// The name of the item, as it was given; `?` where it is not known.
+    pub item: String,
+}
+
 /// A graph with values for its parameters.
 #[derive(Debug, Clone)]
 pub struct Instance {
@@ -86,6 +102,8 @@ pub struct Instance {
     pub name: String,
     /// Whether it is declared: `graph NAME = ..`
     pub declared: Option<Declared>,
+    /// Whether an item that it is made with is not known.
+    pub open: bool,
     /// Values in the order of the parameters; `None` where one is not known, which is reported or no
     /// instance gives it.
     pub args: Vec<Option<Arg>>,
@@ -112,7 +130,7 @@ pub struct Arg {
 impl Instance {
     /// Whether the value of every parameter is known.
     pub fn is_whole(&self) -> bool {
-        self.args.iter().all(Option::is_some)
+        !self.open && self.args.iter().all(Option::is_some)
     }
 }
 

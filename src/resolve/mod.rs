@@ -9,7 +9,8 @@
 //!
 //! Reading order: [`program`] (what comes out) with [`graph`], [`node`] and [`target`] (its parts);
 //! `load` and `declare` (files, ids, imports); `names` (what a name means); `types` and `alias`; `item/`
-//! (top-level items) and `body/` (what stands in a graph).
+//! (top-level items) and `body/` (what stands in a graph); in it `binding`, `generic` and `contract` (graphs with parameters that
+//! are no values: each list of items makes a graph of its own).
 
 #![allow(
     clippy::indexing_slicing,
@@ -43,18 +44,20 @@ pub mod target;
 mod template;
 mod types;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::ast::node::RetrySpec;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::ty::{EnumId, RecordId};
-use crate::ir::Retry;
+use crate::ir::{GraphId, Retry};
 
 pub use load::{LoadError, Loader, declared_words};
 pub use program::Program;
 
 use alias::Alias;
+use body::binding::Bindings;
+use body::generic::{Generic, Unresolved};
 use load::Loaded;
 use names::Names;
 use program::ToolList;
@@ -75,6 +78,9 @@ pub fn resolve(entry: &str, loader: &dyn Loader, diags: &mut Diagnostics) -> (Pr
         record_copies: Vec::new(),
         enum_copies: Vec::new(),
         prompts: BTreeMap::new(),
+        bound: Bindings::new(),
+        generics: BTreeMap::new(),
+        unresolved: VecDeque::new(),
         program: Program::default(),
         loader,
         sources: &mut sources,
@@ -107,6 +113,12 @@ struct Resolver<'a> {
     enum_copies: Vec<(EnumId, EnumId)>,
     /// Prompt files already read.
     prompts: BTreeMap<String, Option<FileId>>,
+    /// What stands for the parameters, of those that are no values, of the graph that is being resolved.
+    bound: Bindings,
+    /// Graphs with such parameters.
+    generics: BTreeMap<GraphId, Generic>,
+    /// Graphs made of them whose bodies are still to be resolved.
+    unresolved: VecDeque<Unresolved>,
     program: Program,
     loader: &'a dyn Loader,
     sources: &'a mut SourceMap,

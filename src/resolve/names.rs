@@ -37,7 +37,7 @@ pub(super) enum Thing {
 
 impl Thing {
     /// With its article, for messages.
-    fn noun(self) -> &'static str {
+    pub(super) fn noun(self) -> &'static str {
         match self {
             Thing::Record(_) | Thing::Alias(_) => "a type",
             Thing::Enum(_) => "an enum",
@@ -71,7 +71,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    fn takes(self, thing: Thing) -> bool {
+    pub(super) fn takes(self, thing: Thing) -> bool {
         match self {
             Wanted::Type => matches!(thing, Thing::Record(_) | Thing::Enum(_) | Thing::Alias(_)),
             Wanted::Reducer => matches!(thing, Thing::Reducer(_)),
@@ -85,7 +85,7 @@ impl Wanted {
         }
     }
 
-    fn noun(self) -> &'static str {
+    pub(super) fn noun(self) -> &'static str {
         match self {
             Wanted::Type => "type",
             Wanted::Reducer => "reducer",
@@ -108,7 +108,7 @@ impl Wanted {
         }
     }
 
-    fn code(self) -> &'static Code {
+    pub(super) fn code(self) -> &'static Code {
         match self {
             Wanted::Type => &codes::UNKNOWN_TYPE,
             Wanted::Reducer => &codes::UNKNOWN_REDUCER,
@@ -150,6 +150,9 @@ pub(super) type Names = BTreeMap<String, Entry>;
 impl Resolver<'_> {
     /// What `name` stands for in `file`; reported where it is nothing of the kind.
     pub fn find(&mut self, file: FileId, name: &Name, wanted: Wanted) -> Option<Thing> {
+        if self.bound.contains_key(&name.node) {
+            return self.find_bound(name, wanted);
+        }
         let lost = self.is_lost(file, &name.node);
         let entry = self.names.get_mut(file.0 as usize)?.get_mut(&name.node);
         let diagnostic = match entry {

@@ -20,7 +20,8 @@ use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 use crate::typed_id;
 
 pub use super::graph::{
-    Arg, BasedOn, Basis, Context, Declared, Field, Graph, Instance, Join, Migrate, NewDefault,
+    Arg, BasedOn, Basis, Bound, Context, Declared, Field, Graph, Instance, Join, Migrate,
+    NewDefault,
 };
 pub use super::mark::{Marks, Sink};
 pub use super::node::{

@@ -153,7 +153,10 @@ impl Resolver<'_> {
         }
     }
 
-    fn named_type(&mut self, file: FileId, name: &Name) -> Built {
+    pub(super) fn named_type(&mut self, file: FileId, name: &Name) -> Built {
+        if let Some(bound) = self.bound_type(name) {
+            return bound.into();
+        }
         let ty = match name.node.as_str() {
             "string" => Type::String,
             "int" => Type::Int,

@@ -79,7 +79,10 @@ pub fn read(cursor: &Cursor<'_>) -> Option<ModelReply> {
             }),
             finish: table.get("finish").and_then(|finish| {
                 let words = [FinishReason::Length, FinishReason::ContentFilter];
-                finish.word("reason why a reply is cut off", &words.map(|of| (of.word(), of)))
+                finish.word(
+                    "reason why a reply is cut off",
+                    &words.map(|of| (of.word(), of)),
+                )
             }),
         }),
     };

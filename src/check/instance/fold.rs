@@ -6,12 +6,12 @@
 use thin_vec::ThinVec;
 
 use crate::ast::expr::Expr;
-use crate::ast::item::Require;
 use crate::base::Spanned;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::lift::{literal, plain_json};
 use crate::expr::fold::{Folder, names_params};
 use crate::ir::NodeId;
+use crate::resolve::node::Require;
 use crate::resolve::program::{
     Arm, Ask, Emit, Graph, Jump, ModelCall, Node, Permit, Program, Route, TargetKind, Work,
 };

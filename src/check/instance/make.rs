@@ -90,11 +90,8 @@ impl Maker<'_> {
                 }
                 let number = self.reserve();
                 let fresh = self.known.entry((base, key(&args)));
-                if !program
-                    .graphs
-                    .get(base)
-                    .is_none_or(|graph| graph.params.is_empty())
-                {
+                let graph = program.graphs.get(base);
+                if graph.is_some_and(has_instances) {
                     fresh.or_insert(number);
                 }
                 let instance = Instance {
@@ -104,6 +101,7 @@ impl Maker<'_> {
                         name: decl.name.clone(),
                         doc: decl.doc.clone(),
                     }),
+                    open: graph.is_some_and(|graph| graph.open),
                     args,
                 };
                 self.open.push_back((number, base, Some(instance)));
@@ -162,11 +160,12 @@ impl Maker<'_> {
         self.known.insert(at, number);
         let graph = self.program.graphs.get(of);
         let instance = graph
-            .filter(|graph| !graph.params.is_empty())
+            .filter(|graph| has_instances(graph))
             .map(|graph| Instance {
                 of,
                 name: self.name(graph, &args),
                 declared: None,
+                open: graph.open,
                 args,
             });
         self.open.push_back((number, of, instance));
@@ -182,7 +181,9 @@ impl Maker<'_> {
             (Some(arg), _) => Some(format!("{}: {}", param.name.node, shown(arg, param))),
             (None, _) => None,
         });
-        let shown: Vec<String> = differing.collect();
+        let bound = graph.bound.iter();
+        let bound = bound.map(|bound| format!("{}: {}", bound.param, bound.item));
+        let shown: Vec<String> = bound.chain(differing).collect();
         let name = &graph.name.node;
         match shown.is_empty() {
             true => name.clone(),
@@ -405,6 +406,11 @@ impl Maker<'_> {
         }
         instances
     }
+}
+
+/// Whether what runs of a graph are instances: it has parameters, or is made of one that has.
+fn has_instances(graph: &Graph) -> bool {
+    !graph.params.is_empty() || !graph.bound.is_empty()
 }
 
 fn key(args: &Args) -> String {

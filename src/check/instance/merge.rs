@@ -60,10 +60,14 @@ pub(in crate::check) fn all(
         }
     }
     let mhp_cache = MhpCache::new(&analyses.cfgs);
+    let mut made: BTreeMap<Span, Vec<(&Graph, Diagnostics)>> = BTreeMap::new();
     for (id, graph) in program.graphs.entries() {
         let found = of.remove(&id).unwrap_or_default();
         if !instances.is_template(id, graph) {
-            found.into_iter().for_each(|(_, found)| diags.append(found));
+            match graph.bound.is_empty() {
+                true => found.into_iter().for_each(|(_, found)| diags.append(found)),
+                false => made.entry(graph.name.span).or_default().extend(found),
+            }
             continue;
         }
         let template = super::super::graph(program, id, &analyses, &mhp_cache);
@@ -76,7 +80,34 @@ pub(in crate::check) fn all(
         }
     }
     drop(mhp_cache);
+    made.into_values().for_each(|found| of_items(found, diags));
     (read, analyses)
+}
+
+/// Puts together what was found in graphs that are made of one by other items: what is found in all of them is said once, and what
+/// is found in some names them.
+fn of_items(found: Vec<(&Graph, Diagnostics)>, diags: &mut Diagnostics) {
+    let count = found.len();
+    if count == 1 {
+        found.into_iter().for_each(|(_, found)| diags.append(found));
+        return;
+    }
+    let mut all: BTreeMap<Key, (Diagnostic, Vec<&str>)> = BTreeMap::new();
+    for (graph, found) in found {
+        let name = graph.shown_name();
+        for found in found {
+            let (_, names) = all.entry(key(&found)).or_insert((found, Vec::new()));
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    for (mut found, names) in all.into_values() {
+        if names.len() < count {
+            found.message = format!("in {}, {}", list(names.into_iter()), found.message);
+        }
+        diags.push(found);
+    }
 }
 
 /// A finding, in any instance.

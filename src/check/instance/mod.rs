@@ -53,7 +53,8 @@ impl Instances {
 /// Makes the program of instances; `None` where no graph has parameters and none is an instance.
 pub fn expand(program: &Program, diags: &mut Diagnostics) -> Option<Instances> {
     let wrong = args::check(program, diags);
-    let plain = program.graphs.iter().all(|graph| graph.params.is_empty());
+    let plain = |graph: &Graph| graph.params.is_empty() && graph.bound.is_empty();
+    let plain = program.graphs.iter().all(plain);
     if plain && program.instances.is_empty() {
         return None;
     }

@@ -11,6 +11,16 @@ use crate::resolve::Program;
 /// The text is searched, templates and comments included: that can miss one, but calls none unused
 /// that is used.
 pub fn unused(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
+    for graph in &program.graphs {
+        for name in &graph.unused_params {
+            let message = format!(
+                "nothing in graph `{}` uses its parameter `{}`",
+                graph.name.node, name.node
+            );
+            let found = Diagnostic::new(&codes::UNUSED_PARAMETER, message, name.span);
+            diags.push(found.help("use it, or take it out"));
+        }
+    }
     if program.graphs.iter().all(|graph| graph.params.is_empty()) {
         return;
     }

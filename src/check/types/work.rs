@@ -1,10 +1,9 @@
 //! The work of each kind of node: what it reads, and the names it gives to what follows.
 
-use crate::ast::item::Require;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::expr::ty::MESSAGE;
-use crate::resolve::node::names;
+use crate::resolve::node::{Require, names};
 use crate::resolve::program::{Ask, ModelCall, Node, Words, Work};
 
 use super::super::cfg::build::called_bodies;
@@ -24,10 +23,7 @@ impl Cx<'_> {
         match &node.work {
             Work::Llm(call) => {
                 self.model_call(call);
-                self.declare("reply", Type::Record(MESSAGE));
-                if let Some(output) = &call.output {
-                    self.declare("output", output.node.clone());
-                }
+                self.given(call);
                 self.ensures(call, false);
             }
             Work::Agent { call, until, .. } => {
@@ -130,24 +126,28 @@ impl Cx<'_> {
 
     /// An agent that a tool, `until` or `max_turns` ends has no output; `ensure` is asked only where there is one.
     fn agent_reply(&mut self, call: &ModelCall) {
+        self.given(call);
+        self.ensures(call, true);
+        if let Some(output) = &call.output {
+            self.scope.names.pop();
+            // What was asked of it is known where there is one.
+            let may_lack = Type::nullable(output.node.clone());
+            self.scope.declare("output", may_lack);
+        }
+    }
+
+    /// What a reply gives.
+    fn given(&mut self, call: &ModelCall) {
         self.declare("reply", Type::Record(MESSAGE));
-        let names = self.scope.names.len();
         if let Some(output) = &call.output {
             self.declare("output", output.node.clone());
-        }
-        self.ensures(call, true);
-        let read = self.used.contains(&(names as u32));
-        self.scope.names.truncate(names);
-        if let Some(output) = &call.output {
-            self.declare("output", Type::nullable(output.node.clone()));
-        }
-        if !read {
-            self.used.remove(&(names as u32));
         }
     }
 
     /// Types what a reply must meet. What follows knows that it did, as far as it was asked of each.
     fn ensures(&mut self, call: &ModelCall, agent: bool) {
+        let used = self.used.clone();
+        let given = self.scope.names.len() - 1 - usize::from(call.output.is_some());
         for ensure in &call.ensures {
             self.deciding(&ensure.condition, Decides::Ensure);
             self.about_the_reply(ensure);
@@ -165,11 +165,17 @@ impl Cx<'_> {
                 self.facts = before;
             }
         }
+        // To ask something of a reply is no use of it.
+        self.used
+            .retain(|slot| (*slot as usize) < given || used.contains(slot));
     }
 
     /// Where nothing of the reply is read, another reply changes nothing.
     fn about_the_reply(&mut self, ensure: &Require) {
-        if ["reply", "output"].iter().any(|name| names(&ensure.condition, name)) {
+        if ["reply", "output"]
+            .iter()
+            .any(|name| names(&ensure.condition, name))
+        {
             return;
         }
         let found = Diagnostic::new(
@@ -177,7 +183,9 @@ impl Cx<'_> {
             "this `ensure` reads nothing of the reply, so no other reply can meet it",
             ensure.condition.span,
         );
-        self.report(found.help("read `output` or `reply`, or write `require`, which is asked ahead of the call"));
+        self.report(found.help(
+            "read `output` or `reply`, or write `require`, which is asked ahead of the call",
+        ));
     }
 
     /// What the bodies of a node's tools read. Which of them a model calls first nobody knows.

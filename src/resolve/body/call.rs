@@ -121,8 +121,11 @@ impl Resolver<'_> {
         properties: &Properties,
     ) -> Work {
         let called = self.called_graph(inside.file, name);
-        let graph = called.graph;
-        let mut args = self.named(inside.file, args);
+        let (graph, args) = match (called.graph, called.instance) {
+            (Some(base), None) => self.specialized(inside.file, base, name, args),
+            (graph, _) => (graph, args.to_vec()),
+        };
+        let mut args = self.named(inside.file, &args);
         if called.instance.is_some() && !args.is_empty() {
             self.values_again(name, &args, "subgraph");
             args.clear();

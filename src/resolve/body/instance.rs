@@ -3,6 +3,7 @@
 use crate::ast::Name;
 use crate::ast::graph::Graph as Written;
 use crate::ast::item::{InstanceDecl as Declared, Item, NamedArg};
+use crate::ast::ty::Field;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::RecordId;
@@ -11,6 +12,7 @@ use crate::ir::GraphId;
 use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
 use super::super::program::{InstanceDecl, Param};
+use super::binding::Kind;
 
 /// What a name that stands for a graph leads to.
 pub(super) struct Called {
@@ -27,8 +29,10 @@ impl Resolver<'_> {
         file: FileId,
         written: &Written,
     ) -> (Vec<Param>, Option<RecordId>) {
-        let params = self.params(file, &written.params, "parameter", true);
-        for (param, field) in params.iter().zip(&written.params) {
+        let values = written.params.iter();
+        let values: Vec<Field> = values.filter(|p| Kind::of(p).is_none()).cloned().collect();
+        let params = self.params(file, &values, "parameter", true);
+        for (param, field) in params.iter().zip(&values) {
             // Nothing outside knows a parameter by any name.
             if param.constraints.alias.is_some() {
                 let what = "`@alias` on a parameter of a graph";
@@ -57,9 +61,18 @@ impl Resolver<'_> {
     }
 
     fn instance(&mut self, file: FileId, decl: &Declared) -> InstanceDecl {
-        let args = self.named(file, &decl.args);
-        let base = match self.find(file, &decl.base, Wanted::Graph) {
+        let found = self.find(file, &decl.base, Wanted::Graph);
+        let base = match found {
             Some(Thing::Graph(graph)) => Some(graph),
+            _ => None,
+        };
+        let (base, args) = match base {
+            Some(base) => self.specialized(file, base, &decl.base, &decl.args),
+            None => (None, decl.args.clone()),
+        };
+        let args = self.named(file, &args);
+        let base = match found {
+            Some(Thing::Graph(_)) => base,
             Some(_) if decl.base.node == decl.name.node => {
                 let message = format!("`{}` is an instance of itself", decl.name.node);
                 let found = Diagnostic::new(&codes::WRONG_ARGUMENTS, message, decl.base.span);
@@ -101,20 +114,8 @@ impl Resolver<'_> {
     }
 
     /// The graph that a declared instance is of. What is wrong with its name is reported where it is declared.
-    fn base_of(&self, index: usize) -> Option<GraphId> {
-        let declared = self.files.iter().flat_map(|file| {
-            let items = file.ast.items.iter();
-            items.filter_map(move |item| match item {
-                Item::Instance(decl) => Some((file.id, decl)),
-                _ => None,
-            })
-        });
-        let (file, decl) = declared.into_iter().nth(index)?;
-        let names = self.names.get(file.0 as usize)?;
-        match names.get(&decl.base.node)?.thing {
-            Thing::Graph(graph) => Some(graph),
-            _ => None,
-        }
+    pub(super) fn base_of(&self, index: usize) -> Option<GraphId> {
+        self.program.instances.get(index)?.base
     }
 
     /// Reports an instance that is given values again.

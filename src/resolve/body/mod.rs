@@ -2,10 +2,13 @@
 //! other graphs; then members and nodes.
 
 mod based;
+pub(super) mod binding;
 mod call;
 mod context;
+mod contract;
 mod edge;
 mod extern_node;
+pub(super) mod generic;
 mod instance;
 mod jump;
 mod member;
@@ -50,18 +53,26 @@ impl Resolver<'_> {
     /// are read, since the nodes of a large flow are most of it.
     pub fn graphs(&mut self, written: Vec<(FileId, Written)>) {
         for (file, graph) in &written {
-            self.header(*file, graph);
-        }
-        for (index, (file, graph)) in written.into_iter().enumerate() {
-            let id = crate::base::id::Id::from_index(index);
-            self.body(file, id, graph);
+            self.parameters_of_items(*file, graph);
+            let header = self.header(*file, graph);
+            self.program.graphs.push(header);
+            self.bound.clear();
         }
         self.instances();
+        for (index, (file, graph)) in written.into_iter().enumerate() {
+            let id = crate::base::id::Id::from_index(index);
+            if self.generics.contains_key(&id) {
+                self.generic_body(id, graph);
+            } else {
+                self.body(file, id, graph);
+            }
+        }
+        self.generic_bodies();
         self.program.entry = self.entry();
     }
 
     /// Name, state and what callers see.
-    fn header(&mut self, file: FileId, written: &Written) {
+    fn header(&mut self, file: FileId, written: &Written) -> Graph {
         let context = self.context(file, written);
         let (params, params_record) = self.graph_params(file, written);
         let fields = self.state(file, written);
@@ -81,12 +92,15 @@ impl Resolver<'_> {
             };
             file.errors.iter().any(inside)
         });
-        self.program.graphs.push(Graph {
+        Graph {
             name: written.name.clone(),
             doc: written.doc.clone(),
             file,
             params,
             params_record,
+            bound: Vec::new(),
+            open: false,
+            unused_params: Vec::new(),
             instance: None,
             broken,
             leaves: Vec::new(),
@@ -110,7 +124,7 @@ impl Resolver<'_> {
             on_error: None,
             span: written.span,
             index: Default::default(),
-        });
+        }
     }
 
     fn body(&mut self, file: FileId, id: GraphId, mut written: Written) {
@@ -205,6 +219,7 @@ impl Resolver<'_> {
         let mut candidates = graphs
             .entries()
             .filter(|(id, graph)| graph.file == FileId(0) && !called.contains(id))
+            .filter(|(_, graph)| graph.bound.is_empty())
             .map(|(id, _)| id);
         let first = candidates.next()?;
         candidates.next().is_none().then_some(first)

@@ -489,6 +489,14 @@ fn model_call(
             .collect();
         (ty.clone(), name, json_schema(ty, &builder.flow.types))
     });
+    let ensures = call.ensures.iter().map(|ensure| {
+        let message = ensure.message.as_ref();
+        let message = message.map(|message| builder.code(message, scope));
+        Ok((
+            builder.code(&ensure.condition, scope)?,
+            message.transpose()?,
+        ))
+    });
     Ok(ModelCallPlan {
         model: call.model,
         system: text(&call.system)?,
@@ -499,7 +507,7 @@ fn model_call(
             .map(|messages| builder.code(messages, scope))
             .transpose()?,
         output,
-        ensures: jump::requires(builder, &call.ensures, scope)?,
+        ensures: ensures.collect::<Result<_, PlanError>>()?,
         tools: call.tools.clone(),
         tool_choice: match call.tool_choice.as_deref() {
             None | Some("auto") => ToolChoice::Auto,

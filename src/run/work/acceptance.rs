@@ -6,8 +6,8 @@ use crate::expr::function::message::record;
 use crate::ir::ErrorKind;
 use crate::run::error::{Passage, RunError};
 use crate::run::ordinal::Of;
-use crate::run::plan::node::{ModelCallPlan, WorkPlan, slots};
 use crate::run::plan::NodePlan;
+use crate::run::plan::node::{ModelCallPlan, WorkPlan, slots};
 use crate::run::task::{TaskRun, show};
 use crate::value::{List, Value};
 

@@ -42,7 +42,10 @@ impl Search<'_> {
         }
         let skips = node.skips.iter().map(|skip| &skip.when);
         let mut all = guards(skips, &node.requires, env);
-        all.extend(node.ensured().flat_map(|condition| vetted(condition, true, env)));
+        all.extend(
+            node.ensured()
+                .flat_map(|condition| vetted(condition, true, env)),
+        );
         all
     }
 

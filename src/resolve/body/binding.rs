@@ -1,0 +1,153 @@
+//! What stands for the parameters of a graph that are no values, and what their names mean in it.
+
+use std::collections::BTreeMap;
+
+use crate::ast::Name;
+use crate::ast::ty::{Field, TypeKind};
+use crate::diag::Diagnostic;
+use crate::expr::ty::Type;
+
+use super::super::Resolver;
+use super::super::graph::Bound;
+use super::super::names::{Thing, Wanted};
+use super::generic::Generic;
+
+/// What a parameter takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::resolve) enum Kind {
+    Model,
+    Toolset,
+    Prompt,
+    Graph,
+    Type,
+}
+
+impl Kind {
+    /// What a parameter takes that is no value: its type is a keyword.
+    pub(super) fn of(param: &Field) -> Option<Kind> {
+        let TypeKind::Name(name) = &param.ty.kind else {
+            return None;
+        };
+        Some(match name.as_str() {
+            "model" => Kind::Model,
+            "toolset" => Kind::Toolset,
+            "prompt" => Kind::Prompt,
+            "graph" => Kind::Graph,
+            "type" => Kind::Type,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn wanted(self) -> Wanted {
+        match self {
+            Kind::Model => Wanted::Model,
+            Kind::Toolset => Wanted::Tools,
+            Kind::Prompt => Wanted::Prompt,
+            Kind::Graph => Wanted::Graph,
+            Kind::Type => Wanted::Type,
+        }
+    }
+}
+
+/// What stands for a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::resolve) enum Given {
+    /// An item.
+    Thing(Thing),
+    /// A type, built in ones among them.
+    Type(Type),
+    /// Nothing gives it.
+    Unknown,
+}
+
+/// A parameter that is no value.
+#[derive(Debug, Clone)]
+pub(in crate::resolve) struct Binding {
+    pub(super) kind: Kind,
+    pub(super) given: Given,
+    /// The name of what is given, as it was written.
+    pub(super) shown: String,
+    /// Where the parameter is declared.
+    pub(super) declared: Name,
+}
+
+/// Parameters of a graph that are no values, by name.
+pub(in crate::resolve) type Bindings = BTreeMap<String, Binding>;
+
+pub(super) fn by_name(params: &[Binding]) -> Bindings {
+    let named = |param: &Binding| (param.declared.node.clone(), param.clone());
+    params.iter().map(named).collect()
+}
+
+pub(super) fn shown(params: &[Binding]) -> Vec<Bound> {
+    let bound = |param: &Binding| Bound {
+        param: param.declared.node.clone(),
+        item: param.shown.clone(),
+    };
+    params.iter().map(bound).collect()
+}
+
+impl Resolver<'_> {
+    /// What the name of a parameter stands for.
+    pub(in crate::resolve) fn find_bound(&mut self, name: &Name, wanted: Wanted) -> Option<Thing> {
+        let binding = self.bound.get(&name.node)?.clone();
+        self.uses_param(&name.node);
+        let of = match &binding.given {
+            Given::Unknown if binding.kind.wanted() == wanted => return None,
+            Given::Thing(thing) if wanted.takes(*thing) => return Some(*thing),
+            _ => binding.kind.wanted().noun(),
+        };
+        let message = format!(
+            "`{}` is a parameter that takes a {of}, not a {}",
+            name.node,
+            wanted.noun()
+        );
+        self.diags.push(
+            Diagnostic::new(wanted.code(), message, name.span)
+                .label(binding.declared.span, "declared here"),
+        );
+        None
+    }
+
+    /// The type that the name of a parameter stands for.
+    pub(in crate::resolve) fn bound_type(&mut self, name: &Name) -> Option<Type> {
+        let binding = self.bound.get(&name.node)?;
+        match (&binding.given, binding.kind) {
+            (Given::Type(ty), _) => {
+                let ty = ty.clone();
+                self.uses_param(&name.node);
+                Some(ty)
+            }
+            _ => {
+                self.find_bound(name, Wanted::Type);
+                Some(Type::Error)
+            }
+        }
+    }
+
+    /// The name of the record or enum that a parameter stands for, in expressions.
+    pub(in crate::resolve) fn name_of_bound_type(&mut self, name: &str) -> Option<String> {
+        let types = &self.program.types;
+        let bound = match &self.bound.get(name)?.given {
+            Given::Type(Type::Record(id)) => types.records.get(*id)?.name.clone(),
+            Given::Type(Type::Enum(id)) => types.enums.get(*id)?.name.clone(),
+            _ => return None,
+        };
+        self.uses_param(name);
+        Some(bound)
+    }
+
+    /// Takes note that something uses a parameter of the graph that is being resolved.
+    fn uses_param(&mut self, name: &str) {
+        let Some(declared) = self.bound.get(name).map(|binding| binding.declared.span) else {
+            return;
+        };
+        let declares = |generic: &&mut Generic| {
+            let mut params = generic.params.iter();
+            params.any(|param| param.declared.span == declared)
+        };
+        if let Some(generic) = self.generics.values_mut().find(declares) {
+            generic.used.insert(name.to_owned());
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Parameters that are no values: `graph React(who: model, kit: toolset, brief: prompt)`.
+//!
+//! A graph with such parameters is resolved once for each list of items that something gives it, with the names of its parameters
+//! standing for these. What comes behind, checks and lowering, sees graphs in which all of them are known. One that nothing gives
+//! any is resolved with its parameters unknown: its own mistakes are reported, and it is no part of what runs.
+//!
+//! Items are named by whoever calls: a name means what it means in the caller's file, or is a parameter of the caller.
+
+use std::collections::BTreeSet;
+use std::mem::replace;
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::graph::{Graph as Written, Member, StateField};
+use crate::ast::item::NamedArg;
+use crate::ast::ty::Field;
+use crate::base::name::list;
+use crate::base::{FileId, Span};
+use crate::diag::{Diagnostic, codes};
+use crate::expr::ty::Type;
+use crate::ir::GraphId;
+
+use super::super::Resolver;
+use super::super::names::Thing;
+use super::super::naming::Style;
+use super::binding::{Binding, Bindings, Given, Kind, by_name, shown};
+
+/// Most graphs that are made of one.
+const MOST: usize = 100;
+
+/// A graph with parameters that are no values.
+pub(in crate::resolve) struct Generic {
+    file: FileId,
+    /// The graph, without its nodes until its body may be resolved.
+    written: Box<Written>,
+    /// Its parameters, nothing known of them.
+    pub(super) params: Vec<Binding>,
+    /// What was made of it.
+    made: Vec<(Vec<Given>, GraphId)>,
+    /// Names of parameters that something in it has used.
+    pub(super) used: BTreeSet<String>,
+}
+
+/// A graph that was made of a [`Generic`] and has no body yet.
+pub(in crate::resolve) struct Unresolved {
+    id: GraphId,
+    of: GraphId,
+    bound: Bindings,
+}
+
+impl Resolver<'_> {
+    /// Takes note of a graph's parameters that are no values, before it has an id: the next one. They are unknown in the header that follows.
+    pub(super) fn parameters_of_items(&mut self, file: FileId, written: &Written) {
+        let mut params: Vec<Binding> = Vec::new();
+        for field in &written.params {
+            let Some(kind) = Kind::of(field) else {
+                continue;
+            };
+            self.check_style(
+                &field.name,
+                match kind {
+                    Kind::Type => Style::Camel,
+                    _ => Style::Snake,
+                },
+            );
+            self.only_a_name(field, kind, written);
+            if let Some(first) = params.iter().find(|p| p.declared.node == field.name.node) {
+                let first = first.declared.clone();
+                self.twice("parameter", &first, &field.name);
+                continue;
+            }
+            params.push(Binding {
+                kind,
+                given: Given::Unknown,
+                shown: "?".to_owned(),
+                declared: field.name.clone(),
+            });
+        }
+        if params.is_empty() {
+            return;
+        }
+        self.bound = by_name(&params);
+        let generic = Generic {
+            file,
+            written: Box::new(without_nodes(written)),
+            params,
+            made: Vec::new(),
+            used: BTreeSet::new(),
+        };
+        let id = GraphId(u32::try_from(self.program.graphs.len()).unwrap_or(u32::MAX));
+        self.generics.insert(id, generic);
+    }
+
+    /// Reports what such a parameter can't have, and a graph without the fields that it must have.
+    fn only_a_name(&mut self, field: &Field, kind: Kind, written: &Written) {
+        let place = field.attributes.first().map(|attribute| attribute.span);
+        if let Some(at) = place.or(field.default.as_ref().map(|default| default.span)) {
+            let message = format!(
+                "parameter `{}` takes a {}, which whoever calls names",
+                field.name.node,
+                kind.wanted().noun()
+            );
+            let found = Diagnostic::new(&codes::BAD_VALUE, message, at);
+            self.diags.push(found.help("take it out"));
+        }
+        let named = |(name, _): &(String, Vec<StateField>)| *name == field.name.node;
+        if kind == Kind::Graph && !written.contracts.iter().any(named) {
+            let name = &field.name.node;
+            let message = format!("parameter `{name}` takes a graph, and says none of its fields");
+            let found = Diagnostic::new(&codes::BAD_VALUE, message, field.ty.span);
+            self.diags.push(found.help(format!(
+                "say which it must have: `{name}: graph {{ in topic: string, out note: string }}`"
+            )));
+        }
+    }
+
+    /// The body of a graph with such parameters, for all that are made of it.
+    pub(super) fn generic_body(&mut self, id: GraphId, written: Written) {
+        if let Some(generic) = self.generics.get_mut(&id) {
+            generic.written = Box::new(written);
+        }
+    }
+
+    /// Resolves what was made of graphs with such parameters, and what that calls in turn; then those that nothing has given any.
+    pub(super) fn generic_bodies(&mut self) {
+        self.resolve_made();
+        let ids: Vec<GraphId> = self.generics.keys().copied().collect();
+        for id in ids {
+            let Some(generic) = self.generics.get(&id).filter(|g| g.made.is_empty()) else {
+                continue;
+            };
+            let bound = by_name(&generic.params);
+            if let Some(graph) = self.program.graphs.get_mut(id) {
+                graph.open = true;
+                // What is not known may be what writes a field or leads on.
+                graph.broken = true;
+                graph.bound = shown(&generic.params);
+            }
+            self.unresolved.push_back(Unresolved { id, of: id, bound });
+            self.resolve_made();
+        }
+        for (id, generic) in &self.generics {
+            let unused = generic.params.iter().map(|param| &param.declared);
+            let unused = unused.filter(|name| !generic.used.contains(&name.node));
+            let graph = self.program.graphs.get_mut(*id);
+            if let Some(graph) = graph.filter(|graph| graph.open || !graph.broken) {
+                graph.unused_params = unused.cloned().collect();
+            }
+        }
+    }
+
+    fn resolve_made(&mut self) {
+        while let Some(Unresolved { id, of, bound }) = self.unresolved.pop_front() {
+            let Some(generic) = self.generics.get(&of) else {
+                continue;
+            };
+            let (file, written) = (generic.file, generic.written.clone());
+            self.bound = bound;
+            self.body(file, id, *written);
+            self.bound.clear();
+        }
+    }
+
+    /// The graph that a call means, made of the items that it gives, and the arguments that are values. `None` where one of
+    /// the items is wrong or lacks, which is reported.
+    pub(super) fn specialized(
+        &mut self,
+        file: FileId,
+        base: GraphId,
+        place: &Name,
+        args: &[NamedArg],
+    ) -> (Option<GraphId>, Vec<NamedArg>) {
+        let Some(generic) = self.generics.get(&base) else {
+            return (Some(base), args.to_vec());
+        };
+        let mut params = generic.params.clone();
+        let is_item = |arg: &&NamedArg| {
+            let mut names = params.iter().map(|param| &param.declared.node);
+            names.any(|name| *name == arg.name.node)
+        };
+        let (items, values): (Vec<&NamedArg>, Vec<&NamedArg>) = args.iter().partition(is_item);
+        let values = values.into_iter().cloned().collect();
+        let mut places = Vec::new();
+        let mut lacking = Vec::new();
+        let mut wrong = false;
+        for param in &mut params {
+            let mut given = items
+                .iter()
+                .filter(|arg| arg.name.node == param.declared.node);
+            let Some(arg) = given.next() else {
+                lacking.push(param.declared.clone());
+                continue;
+            };
+            for again in given {
+                self.twice("value of", &arg.name, &again.name);
+            }
+            places.push(arg.value.span);
+            match self.item(file, param, &arg.value) {
+                Some((given, name)) => (param.given, param.shown) = (given, name),
+                None => wrong = true,
+            }
+        }
+        if !lacking.is_empty() {
+            self.items_lacking(place, &lacking);
+        }
+        if wrong || !lacking.is_empty() {
+            return (None, values);
+        }
+        (self.made_of(base, place, params, &places), values)
+    }
+
+    fn items_lacking(&mut self, place: &Name, lacking: &[Name]) {
+        let names = list(lacking.iter().map(|name| name.node.as_str()));
+        let give: Vec<String> = lacking
+            .iter()
+            .map(|name| format!("{}: ..", name.node))
+            .collect();
+        let message = format!("graph `{}` lacks {names}", place.node);
+        let mut found = Diagnostic::new(&codes::MISSING_FIELD, message, place.span).help(format!(
+            "give it: `{}({})`",
+            place.node,
+            give.join(", ")
+        ));
+        for name in lacking {
+            found = found.label(name.span, format!("`{}` is declared here", name.node));
+        }
+        self.diags.push(found);
+    }
+
+    /// What an argument names.
+    fn item(&mut self, file: FileId, param: &Binding, value: &Expr) -> Option<(Given, String)> {
+        let wanted = param.kind.wanted();
+        let ExprKind::Ident(name) = &value.kind else {
+            if !matches!(value.kind, ExprKind::Error) {
+                let message = format!(
+                    "parameter `{}` takes the name of a {}",
+                    param.declared.node,
+                    wanted.noun()
+                );
+                self.diags.push(
+                    Diagnostic::new(&codes::WRONG_ARGUMENTS, message, value.span)
+                        .label(param.declared.span, "declared here"),
+                );
+            }
+            return None;
+        };
+        let name = Name::new(name.clone(), value.span);
+        if let Some(outer) = self.bound.get(&name.node)
+            && outer.kind == param.kind
+            && outer.given == Given::Unknown
+        {
+            self.find_bound(&name, wanted);
+            return Some((Given::Unknown, name.node));
+        }
+        let shown = match self.bound.get(&name.node) {
+            Some(outer) => outer.shown.clone(),
+            None => name.node.clone(),
+        };
+        let given = match param.kind {
+            Kind::Type => match self.named_type(file, &name).ty {
+                Type::Error => return None,
+                ty => Given::Type(ty),
+            },
+            _ => Given::Thing(self.find(file, &name, wanted)?),
+        };
+        if let Given::Thing(Thing::Graph(graph)) = given
+            && self.generics.contains_key(&graph)
+            && !self.bound.contains_key(&name.node)
+        {
+            let message = format!("graph `{}` has parameters of its own", name.node);
+            self.diags.push(
+                Diagnostic::new(&codes::WRONG_ARGUMENTS, message, value.span).help(format!(
+                    "name an instance of it: `graph NAME = {}(..)`",
+                    name.node
+                )),
+            );
+            return None;
+        }
+        Some((given, shown))
+    }
+
+    /// The graph made of these items, the same for the same ones.
+    fn made_of(
+        &mut self,
+        base: GraphId,
+        place: &Name,
+        params: Vec<Binding>,
+        places: &[Span],
+    ) -> Option<GraphId> {
+        let given: Vec<Given> = params.iter().map(|param| param.given.clone()).collect();
+        let generic = self.generics.get(&base)?;
+        if let Some((_, id)) = generic.made.iter().find(|(known, _)| *known == given) {
+            return Some(*id);
+        }
+        if generic.made.len() >= MOST {
+            let message = format!("`{}` has more than {MOST} instances", place.node);
+            self.diags
+                .push(Diagnostic::new(&codes::LIMIT_EXCEEDED, message, place.span));
+            return None;
+        }
+        // The first one takes the place of the graph as it is written.
+        let first = generic.made.is_empty();
+        let (file, written) = (generic.file, generic.written.clone());
+        let bound = by_name(&params);
+        let outer = replace(&mut self.bound, bound.clone());
+        let mut graph = self.header(file, &written);
+        let told = self.diags.len();
+        self.contracts(file, &written, &params, places);
+        self.bound = outer;
+        if self.diags.len() > told {
+            return None;
+        }
+        graph.open = given.contains(&Given::Unknown);
+        graph.broken |= graph.open;
+        graph.bound = shown(&params);
+        let id = match first {
+            true => base,
+            false => self.program.graphs.push(graph.clone()),
+        };
+        if let Some(slot) = self.program.graphs.get_mut(base).filter(|_| first) {
+            *slot = graph;
+        }
+        if let Some(generic) = self.generics.get_mut(&base) {
+            generic.made.push((given, id));
+        }
+        self.unresolved.push_back(Unresolved {
+            id,
+            of: base,
+            bound,
+        });
+        Some(id)
+    }
+}
+
+/// What the header of a graph is made of.
+fn without_nodes(written: &Written) -> Written {
+    let is_node = |member: &&Member| matches!(member, Member::Node(_));
+    let members = written.members.iter().filter(|member| !is_node(member));
+    Written {
+        doc: written.doc.clone(),
+        name: written.name.clone(),
+        params: written.params.clone(),
+        contracts: written.contracts.clone(),
+        leaves: written.leaves.clone(),
+        members: members.cloned().collect(),
+        span: written.span,
+    }
+}
