@@ -307,7 +307,7 @@ fn replies_go_to_the_same_tasks_in_every_run() {
         graph Fan {
           state { in topics: list<string>, out found: map<string> via merge }
           start -> [each t in state.topics -> dig with { t: t }]
-          node dig: subgraph One -> end { input { t: string } with { t: input.t } }
+          node dig: subgraph One -> end
         }
         graph One {
           state { in t: string, out found: map<string> via merge }

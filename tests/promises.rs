@@ -146,13 +146,22 @@ impl Program<'_> {
     fn jump(&mut self, behind: usize) -> String {
         let to = match self.dice.below(8) {
             0 if self.count > 2 && !self.jumpy => {
-                "each x in state.xs -> n2 with { x: x }".to_owned()
+                let then = match self.dice.one_in(2) {
+                    true => format!(" then {}", self.several(behind + 1)),
+                    false => String::new(),
+                };
+                format!("each x in state.xs -> n2 with {{ x: x }}{then}")
             }
             1 => self.several(behind),
             _ if self.jumpy => self.several(behind),
             _ => self.target(behind),
         };
         let often = if self.jumpy { 3 } else { 6 };
+        // `then` takes no update; a list as a whole does.
+        let to = match to.contains(" then ") {
+            true => format!("[{to}]"),
+            false => to,
+        };
         match self.dice.one_in(often) {
             true if self.jumpy => format!("{to} {{ set {{ f{}: \"x\" }} }}", self.dice.below(2)),
             true => format!("{to} {{ set {{ {} }} }}", self.write()),

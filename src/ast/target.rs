@@ -29,13 +29,13 @@ pub enum TargetKind {
     All(Vec<Target>),
     /// `(expr)`: computed at run time.
     Computed(Box<Expr>),
-    /// `each x in items -> worker with { topic: x }`
+    /// `each x in items -> worker with { topic: x } then next`
     Each(Box<Each>),
     /// `parent.name`
     Parent(Name),
 }
 
-/// `each x in items -> worker with { topic: x }`
+/// `each x in items -> worker with { topic: x } then next`
 #[derive(Debug, Clone)]
 pub struct Each {
     /// Loop name, in scope of `with`.
@@ -46,6 +46,8 @@ pub struct Each {
     pub worker: Name,
     /// Values of its `input`.
     pub with: Vec<NamedArg>,
+    /// Where the fan-out as a whole leads, behind all of its tasks.
+    pub then: Option<Target>,
 }
 
 /// A target with an update, as one command: `-> a { set {..} emit .. }`.

@@ -37,7 +37,11 @@ pub(super) fn begins(graph: &Graph) -> Vec<String> {
     let mut names = Vec::new();
     let starts = routes(graph).into_iter().take(1);
     for jump in starts.flat_map(|(_, jumps)| jumps) {
-        for target in &jump.to {
+        for target in jump
+            .to
+            .iter()
+            .flat_map(|to| [to].into_iter().chain(to.then()))
+        {
             let node = match target {
                 Target::Node(id) | Target::Each { worker: id, .. } => graph.nodes.get(*id),
                 _ => None,
@@ -104,6 +108,7 @@ fn ends(graph: &Graph) -> BTreeSet<String> {
     };
     for (from, jumps) in routes(graph) {
         for target in jumps.iter().flat_map(|jump| &jump.to) {
+            target.then().iter().for_each(|then| note(&from, then));
             note(&from, target);
             if let Target::Computed { table, .. } = target {
                 table.iter().for_each(|end| note(&from, &end.to));

@@ -3,6 +3,8 @@
 //! A place is a node, a join, or the gate before a node with `max_visits`, from which the node is entered or, after so many
 //! times, its other target is. A place has arms, of which one is taken; an arm leads to several places at once.
 
+use std::cell::RefCell;
+
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::base::id::Id;
@@ -53,7 +55,7 @@ impl Way {
 /// A place.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spot {
-    /// The node; `None` for the start, for gates and for joins.
+    /// The node; `None` for the start, for gates, for joins and for fan-outs.
     pub node: Option<NodeId>,
     /// Its name, in witnesses.
     pub name: String,
@@ -63,6 +65,8 @@ pub(super) struct Spot {
     pub defers: bool,
     /// Whether each task that comes here goes on by itself, in the same super-step.
     pub branches: bool,
+    /// A fan-out as a whole: it takes the super-step of its tasks, and then leads on.
+    pub fan_out: bool,
     /// Of a join, the places that must arrive.
     pub members: Vec<usize>,
     /// Where it may lead.
@@ -113,6 +117,7 @@ impl Map {
                 ..Spot::default()
             });
         }
+        let fan_outs = RefCell::default();
         let ways = Ways {
             scope: Scope {
                 flow,
@@ -121,6 +126,7 @@ impl Map {
             },
             gates: &gates,
             first_join,
+            fan_outs: &fan_outs,
         };
         let mut arms = vec![ways.route(&graph.start)];
         arms.extend(graph.nodes.entries().map(|(id, node)| ways.node(id, node)));
@@ -140,6 +146,7 @@ impl Map {
         for (spot, arms) in map.spots.iter_mut().zip(arms) {
             spot.arms = arms;
         }
+        map.spots.extend(fan_outs.into_inner());
         map
     }
 
@@ -179,6 +186,8 @@ struct Ways<'g> {
     gates: &'g [Option<usize>],
     /// The place of the first join; the others follow.
     first_join: usize,
+    /// Places of fan-outs that lead on as a whole, as far as they are known. They come behind the joins.
+    fan_outs: &'g RefCell<Vec<Spot>>,
 }
 
 impl<'g> Ways<'g> {
@@ -270,11 +279,27 @@ impl<'g> Ways<'g> {
             match target {
                 Target::Named(name) => arm.extend(named(name)),
                 Target::NamedEach {
-                    var, items, worker, ..
-                } => arm.extend(named(worker).into_iter().map(|way| Way {
-                    tasks: self.tasks(var, &items.text),
-                    ..way
-                })),
+                    var,
+                    items,
+                    worker,
+                    then,
+                    ..
+                } => {
+                    arm.extend(named(worker).into_iter().map(|way| Way {
+                        tasks: self.tasks(var, &items.text),
+                        ..way
+                    }));
+                    let behind = then.iter().flat_map(|target| match target {
+                        Target::Named(name) => named(name),
+                        _ => Vec::new(),
+                    });
+                    let mut ends = node.ends.iter();
+                    let worker = ends.find_map(|end| match end.to {
+                        Target::Node(id) if end.name == *worker => Some(id),
+                        _ => None,
+                    });
+                    arm.extend(worker.and_then(|id| self.fan_out(id, behind.collect())));
+                }
                 _ => {}
             }
         }
@@ -322,10 +347,37 @@ impl<'g> Ways<'g> {
         match target {
             Target::Node(id) => self.way(*id, Tasks::One),
             Target::Each {
-                var, items, worker, ..
-            } => self.way(*worker, self.tasks(var, &items.text)),
+                var,
+                items,
+                worker,
+                then,
+                ..
+            } => {
+                let mut ways = self.way(*worker, self.tasks(var, &items.text));
+                let behind = then.iter().flat_map(|target| self.target(target));
+                ways.extend(self.fan_out(*worker, behind.collect()));
+                ways
+            }
             _ => Vec::new(),
         }
+    }
+
+    /// The way to a place for a fan-out as a whole, where it leads on: to what comes behind its tasks.
+    fn fan_out(&self, worker: NodeId, behind: Vec<Way>) -> Option<Way> {
+        let worker = self.scope.graph.nodes.get(worker)?;
+        let mut fan_outs = self.fan_outs.borrow_mut();
+        let place = self.first_join + self.scope.graph.joins.len() + fan_outs.len();
+        let leads = !behind.is_empty();
+        leads.then(|| {
+            fan_outs.push(Spot {
+                name: worker.name.clone(),
+                defers: worker.defer,
+                fan_out: true,
+                arms: vec![behind],
+                ..Spot::default()
+            });
+            Way::to(place)
+        })
     }
 
     fn tasks(&self, var: &str, items: &str) -> Tasks {

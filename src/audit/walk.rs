@@ -57,6 +57,7 @@ pub(super) fn sum(map: &Map, graph: &str, counts: &Counts, weights: Vec<Bound>) 
 pub(super) fn longest(map: &Map, graph: &str, counts: &Counts) -> Bound {
     let own = map.spots.iter().map(|spot| match spot.node {
         Some(_) if !spot.branches => Bound::AtMost(1),
+        _ if spot.fan_out => Bound::AtMost(1),
         _ => Bound::NONE,
     });
     let own: Vec<Bound> = own.collect();

@@ -33,11 +33,12 @@ pub fn ways_on(
     ends: &dyn Fn(crate::ir::GraphId) -> bool,
     diags: &mut Diagnostics,
 ) {
+    let led_on = cfg.led_on();
     for (id, node) in graph.nodes.entries() {
         let edge = edge(cfg, id);
         match (&node.goto, edge) {
             (Some(goto), Some(edge)) => diags.push(both(node, goto.span, edge)),
-            (None, None) if graph.broken => {}
+            (None, None) if graph.broken || led_on.contains(&id) => {}
             (None, None) => neither(program, node, ends)
                 .into_iter()
                 .for_each(|found| diags.push(found)),

@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`cfg`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], `first_value`, [`lasting`], [`lifetime`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`fan_outs`], `first_value`, [`lasting`], [`lifetime`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`poison`] and [`aftermath`] keep out what follows from another finding.
 //! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
@@ -22,6 +22,7 @@ pub mod ends;
 pub mod entry;
 pub mod error_node;
 pub mod exits;
+pub mod fan_outs;
 mod first_value;
 mod gathered_twice;
 pub mod growth;
@@ -236,6 +237,10 @@ fn graph(
     let handed_on = analyses.past_reducer.of(id);
     order::dependent(program, graph, cfg, mhp, handed_on, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
+    fan_outs::decided(graph, cfg, &mut diags);
+    if !cfg.broken {
+        fan_outs::passed_over(graph, cfg, &mut diags);
+    }
     let known = (written, effects);
     let typed = walk::graph(program, id, cfg, mhp, known, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
@@ -291,6 +296,7 @@ fn topology(
         // What leads to its members is not known.
         diags.truncate(before);
     }
+    waiting.extend(fan_outs::joined(graph, cfg, diags));
     let twice = cfg::duplicate_activation::found(graph, cfg);
     let told = cfg::conflicting_tasks::races(cfg, mhp, &twice, diags);
     cfg::conflicting_siblings::races(cfg, predecessors, mhp, diags);

@@ -172,6 +172,9 @@ codes! {
     Error JOIN_WITHOUT_FORK "join-without-fork";
     Warning JOIN_MAY_WAIT "join-may-wait";
     Warning JOIN_OF_ONE "join-of-one";
+    Error FAN_OUT_IN_JOIN "fan-out-in-join";
+    Warning EMPTY_FAN_OUT "empty-fan-out";
+    Warning DECIDED_PER_TASK "decided-per-task";
     Warning RUNS_TWICE "runs-twice";
     Error DUPLICATE_EDGE "duplicate-edge";
     Error VISITS_CIRCLE "visits-circle";

@@ -40,6 +40,9 @@ pub enum Target {
         worker: NodeId,
         /// Values of its `input`.
         with: Vec<Named>,
+        /// Where the fan-out as a whole leads, behind all of its tasks or in their place: nodes, or the end.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        then: Vec<Target>,
     },
     /// Leaves this graph by that name.
     Parent(String),
@@ -55,7 +58,20 @@ pub enum Target {
         worker: String,
         /// Values of its `input`.
         with: Vec<Named>,
+        /// Where the fan-out as a whole leads: names that the calling node's `ends` resolve, or the end.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        then: Vec<Target>,
     },
+}
+
+impl Target {
+    /// Where the fan-out as a whole leads, where it is one.
+    pub fn then(&self) -> &[Target] {
+        match self {
+            Target::Each { then, .. } | Target::NamedEach { then, .. } => then,
+            _ => &[],
+        }
+    }
 }
 
 /// Targets with an update, as one command.

@@ -292,6 +292,11 @@ pub enum Pass {
         /// Its value.
         value: Expr,
     },
+    /// What a send gives under the field's name; where it gives none, the field begins as in a call that doesn't name it.
+    Sent {
+        /// Field of the called graph.
+        to: FieldId,
+    },
 }
 
 /// An `out` field of a called graph and the caller's field that takes what was written to it.

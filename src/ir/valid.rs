@@ -188,7 +188,8 @@ impl Within<'_> {
                     return Ok(());
                 };
                 for pass in with {
-                    let (Pass::Field { to, .. } | Pass::Value { to, .. }) = pass;
+                    let (Pass::Field { to, .. } | Pass::Value { to, .. } | Pass::Sent { to }) =
+                        pass;
                     known(called, *to, "field")?;
                     if let Pass::Field { from, .. } = pass {
                         known(&self.graph.fields, *from, "field")?;
@@ -231,8 +232,13 @@ impl Within<'_> {
 
     fn target(&self, target: &Target) -> Result<(), Broken> {
         match target {
-            Target::Node(node) | Target::Each { worker: node, .. } => {
-                known(&self.graph.nodes, *node, "node")
+            Target::Node(node) => known(&self.graph.nodes, *node, "node"),
+            Target::Each { worker, then, .. } => {
+                known(&self.graph.nodes, *worker, "node")?;
+                then.iter().try_for_each(|target| match target {
+                    Target::Node(_) | Target::End => self.target(target),
+                    _ => Err("`then` leads to what is no node".to_owned()),
+                })
             }
             Target::Computed { table, .. } => table.iter().try_for_each(|end| self.target(&end.to)),
             Target::End

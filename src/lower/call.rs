@@ -114,6 +114,7 @@ impl Lowering<'_> {
         let pass = |to: FieldId, name: &str| {
             let written = with.iter().find(|pass| pass.to == Some(to));
             match written {
+                Some(pass) if pass.sent => Some(Pass::Sent { to }),
                 Some(pass) => Some(Pass::Value {
                     to,
                     value: self.expr(&pass.value),

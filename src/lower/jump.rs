@@ -80,6 +80,7 @@ impl Lowering<'_> {
                 items: self.expr(&each.items),
                 worker: each.worker?,
                 with: self.named(&each.with),
+                then: self.then(each.then.as_ref(), names),
             },
             from::TargetKind::Parent(name) => Target::Parent(name.node.clone()),
             from::TargetKind::Named(name) => Target::Named(name.node.clone()),
@@ -88,9 +89,19 @@ impl Lowering<'_> {
                 items: self.expr(&each.items),
                 worker: each.worker.node.clone(),
                 with: self.named(&each.with),
+                then: self.then(each.then.as_ref(), names),
             },
             from::TargetKind::Unknown => return None,
         })
+    }
+
+    /// What comes behind all tasks of a fan-out, each once.
+    fn then(&self, then: Option<&from::Then>, names: Names<'_>) -> Vec<Target> {
+        let mut all = Vec::new();
+        for target in then.iter().flat_map(|then| &then.to) {
+            all.extend(self.target(target, names).filter(|to| !all.contains(to)));
+        }
+        all
     }
 
     /// Writes.

@@ -134,22 +134,24 @@ impl Builder<'_> {
             return Vec::new();
         };
         let after = match &first {
-            Jumps::Always(jump) => Some((self.names_of(&jump.target), jump.span)),
+            Jumps::Always(jump) => {
+                Some((self.names_of(&jump.target), jump.span, jump.target.clone()))
+            }
             Jumps::Arms(..) => None,
         };
         let start_span = after
             .as_ref()
-            .map_or(span, |(_, jump)| span_until(span, *jump));
+            .map_or(span, |(_, jump, _)| span_until(span, *jump));
         let mut members = vec![Member::Start(first, start_span)];
         match (after, jumps.first()) {
-            (Some((Some(from), _)), Some(_)) => {
+            (Some((Some(from), _, _)), Some(_)) => {
                 members.extend(
                     self.chain(from, jumps.into_iter())
                         .into_iter()
                         .map(|edge| Member::Edge(Box::new(edge))),
                 );
             }
-            (Some((None, at)), Some(next)) => self.no_way_on(at, self.span(next)),
+            (Some((None, _, target)), Some(next)) => self.no_way_on(&target, self.span(next)),
             _ => {}
         }
         members

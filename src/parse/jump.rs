@@ -26,18 +26,36 @@ impl Builder<'_> {
             Rule::parent_target => TargetKind::Parent(self.name(&parts.next()?)),
             Rule::all_target => TargetKind::All(parts.filter_map(|t| self.target(t)).collect()),
             Rule::computed_target => TargetKind::Computed(Box::new(self.expr(parts.next()?))),
-            Rule::each_target => TargetKind::Each(Box::new(Each {
-                var: self.name(&parts.next()?),
-                items: self.expr(parts.next()?),
-                worker: self.name(&parts.next()?),
-                with: parts
-                    .next()
-                    .map(|w| self.named_block(w))
-                    .unwrap_or_default(),
-            })),
+            Rule::each_target => {
+                let mut each = Each {
+                    var: self.name(&parts.next()?),
+                    items: self.expr(parts.next()?),
+                    worker: self.name(&parts.next()?),
+                    with: Vec::new(),
+                    then: None,
+                };
+                for part in parts {
+                    match part.as_rule() {
+                        Rule::each_then => {
+                            let mut then = part.into_inner();
+                            each.then = then.find_map(|part| self.then(part));
+                        }
+                        _ => each.with = self.named_block(part),
+                    }
+                }
+                TargetKind::Each(Box::new(each))
+            }
             _ => TargetKind::Node(text),
         };
         Some(Target { kind, span })
+    }
+
+    /// The target behind `then`, whose keyword is a part as well.
+    fn then(&mut self, part: Pair) -> Option<Target> {
+        match part.as_rule() {
+            Rule::target => self.target(part),
+            _ => None,
+        }
     }
 
     /// A target with its update.
@@ -113,8 +131,9 @@ impl Builder<'_> {
                     to,
                 }),
                 None => {
-                    let previous = edges.last().map_or(to.span, |e: &Edge| e.to.target.span);
-                    self.no_way_on(previous, to.span);
+                    if let Some(previous) = edges.last().map(|e: &Edge| e.to.target.clone()) {
+                        self.no_way_on(&previous, to.span);
+                    }
                     return edges;
                 }
             }
@@ -134,16 +153,22 @@ impl Builder<'_> {
                 let names: Option<Vec<Name>> = members.iter().map(name).collect();
                 names.map(|names| (names, true, target.span))
             }
+            TargetKind::Each(each) => self.names_of(each.then.as_ref()?),
             _ => name(target).map(|name| (vec![name], false, target.span)),
         }
     }
 
     /// Reports a chain that goes on from what is no node.
-    pub fn no_way_on(&mut self, from: Span, to: Span) {
+    pub fn no_way_on(&mut self, from: &Target, to: Span) {
         let found = "an edge goes on only from a node or a list of nodes";
-        self.diags.push(
-            Diagnostic::new(&codes::SYNTAX_ERROR, found, from)
-                .label(to, "this step has no node to start from"),
-        );
+        let found = Diagnostic::new(&codes::SYNTAX_ERROR, found, from.span)
+            .label(to, "this step has no node to start from");
+        self.diags.push(match &from.kind {
+            TargetKind::Each(each) if each.then.is_none() => found.help(format!(
+                "what comes behind all tasks of `{}` stands behind `then`: `each .. -> {} then NODE`",
+                each.worker.node, each.worker.node
+            )),
+            _ => found,
+        });
     }
 }

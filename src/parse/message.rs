@@ -201,7 +201,7 @@ keywords! {
     kw_permit "permit" kw_persist "persist" kw_prompt "prompt" kw_reads "reads" kw_recursion_limit "recursion_limit"
     kw_reducer "reducer" kw_rename "rename" kw_require "require" kw_reset "reset" kw_retry "retry"
     kw_return "return" kw_set "set" kw_skip "skip" kw_start "start" kw_state "state" kw_stream "stream"
-    kw_subgraph "subgraph" kw_system "system" kw_tags "tags" kw_timeout "timeout" kw_tool "tool"
+    kw_subgraph "subgraph" kw_system "system" kw_tags "tags" kw_then "then" kw_timeout "timeout" kw_tool "tool"
     kw_tool_choice "tool_choice" kw_tools "tools" kw_toolset "toolset" kw_ttl "ttl" kw_type "type"
     kw_until "until" kw_update "update" kw_via "via" kw_when "when" kw_where "where" kw_with "with"
     kw_writes "writes"

@@ -42,6 +42,7 @@ mod setting;
 pub mod stdlib;
 pub mod target;
 mod template;
+mod then;
 mod types;
 
 use std::collections::{BTreeMap, VecDeque};

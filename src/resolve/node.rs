@@ -93,9 +93,17 @@ impl Node {
     }
 
     /// Every target written on it, with what decides between them left out: edges, `goto`, `skip`,
-    /// own `on_error`, `max_visits` and an interrupt's `timeout`, in this order.
+    /// own `on_error`, `max_visits` and an interrupt's `timeout`, in this order, each with those behind its fan-outs.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
-        self.jumps().flat_map(|(_, jump)| &jump.to)
+        self.jumps().flat_map(|(_, jump)| jump.targets())
+    }
+
+    /// The graph that it runs, where what is sent to it are the `in` fields of that.
+    pub fn sent_to(&self) -> Option<&Name> {
+        match &self.work {
+            Work::Subgraph { name, with, .. } if with.iter().any(|pass| pass.sent) => Some(name),
+            _ => None,
+        }
     }
 
     /// Tools that it may call: its list, or the tool of a `call`.
@@ -390,6 +398,8 @@ pub struct Pass {
     pub name: Name,
     /// Its value, in the caller's scope.
     pub value: Expr,
+    /// Whether it is what a send gives, by the same name: then it is written nowhere.
+    pub sent: bool,
 }
 
 /// An entry of `into` in a subgraph call.

@@ -28,7 +28,7 @@ pub use super::node::{
     Ask, Binding, Cache, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Permit,
     PromptUse, Skip, Stop, Words, Work,
 };
-pub use super::target::{Arm, Each, Emit, Jump, Route, SetItem, Target, TargetKind};
+pub use super::target::{Arm, Each, Emit, Jump, Route, SetItem, Target, TargetKind, Then};
 
 /// A whole flow: the first file and all it imports, directly or not.
 #[derive(Debug, Clone, Default)]

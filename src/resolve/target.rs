@@ -5,7 +5,6 @@ use thin_vec::ThinVec;
 use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
-use crate::ast::target as written;
 use crate::base::Span;
 use crate::ir::{EventId, FieldId, NodeId};
 
@@ -29,19 +28,19 @@ pub enum TargetKind {
     Fail(Option<Box<Expr>>),
     /// `(expr)`: computed at run time.
     Computed(Box<Expr>),
-    /// `each x in items -> worker with { .. }`
+    /// `each x in items -> worker with { .. } then next`
     Each(Box<Each>),
     /// `parent.name`
     Parent(Name),
     /// In a tool's body: a node of whichever graph calls the tool.
     Named(Name),
     /// In a tool's body: `each` to a node of whichever graph calls the tool, which has a name only.
-    NamedEach(Box<written::Each>),
+    NamedEach(Box<NamedEach>),
     /// No such node; already reported.
     Unknown,
 }
 
-/// `each x in items -> worker with { .. }`
+/// `each x in items -> worker with { .. } then next`
 #[derive(Debug, Clone)]
 pub struct Each {
     /// Loop name, in scope of `with`.
@@ -54,6 +53,41 @@ pub struct Each {
     pub worker_span: Span,
     /// Values of the worker's `input`.
     pub with: Vec<NamedArg>,
+    /// What comes behind all of its tasks.
+    pub then: Option<Then>,
+}
+
+/// `each` in a tool's body: its nodes are those of whichever graph calls the tool.
+#[derive(Debug, Clone)]
+pub struct NamedEach {
+    /// Loop name, in scope of `with`.
+    pub var: Name,
+    /// A list.
+    pub items: Expr,
+    /// The name of the node that gets one task an element.
+    pub worker: Name,
+    /// Values of the worker's `input`.
+    pub with: Vec<NamedArg>,
+    /// What comes behind all of its tasks.
+    pub then: Option<Then>,
+}
+
+/// `then NODE` of an `each`: an arrow of the fan-out as a whole.
+#[derive(Debug, Clone)]
+pub struct Then {
+    /// Nodes, branches included, or `end`: [`TargetKind::Node`], [`TargetKind::Named`] in a tool's body, [`TargetKind::End`]
+    /// or [`TargetKind::Unknown`].
+    pub to: ThinVec<Target>,
+    /// What is written behind `then`.
+    pub span: Span,
+}
+
+impl Then {
+    /// The nodes among its targets, each with its place.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, Span)> {
+        let nodes = self.to.iter();
+        nodes.filter_map(|target| Some((target.node()?, target.span)))
+    }
 }
 
 impl Target {
@@ -80,6 +114,21 @@ pub struct Jump {
     pub span: Span,
 }
 
+impl Jump {
+    /// Its targets in order, behind each fan-out those that it leads to as a whole.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.to.iter().flat_map(|target| {
+            let then = match &target.kind {
+                TargetKind::Each(each) => each.then.as_ref(),
+                TargetKind::NamedEach(each) => each.then.as_ref(),
+                _ => None,
+            };
+            let behind = then.into_iter().flat_map(|then| &then.to);
+            std::iter::once(target).chain(behind)
+        })
+    }
+}
+
 /// One jump, or the first whose condition holds.
 #[derive(Debug, Clone)]
 pub enum Route {
@@ -99,9 +148,9 @@ impl Route {
         one.into_iter().chain(arms.iter().map(|arm| &arm.jump))
     }
 
-    /// Targets of all its jumps, in order.
+    /// Targets of all its jumps, in order ([`Jump::targets`]).
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
-        self.jumps().flat_map(|jump| &jump.to)
+        self.jumps().flat_map(Jump::targets)
     }
 
     /// All of it.

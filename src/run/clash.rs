@@ -23,6 +23,8 @@ pub(super) enum Who {
     Task(NodeId, Option<u32>),
     /// A join that leads on.
     Join(JoinId),
+    /// A fan-out that leads on as a whole, to that branch.
+    Then(NodeId),
     /// What is done in place of a node that has been visited often enough.
     Full(NodeId),
 }
@@ -112,6 +114,7 @@ fn name(graph: &GraphPlan, who: Who) -> String {
             let members = list(members.map(|node| &*graph.nodes[*node].name));
             format!("the join of {members}")
         }
+        Who::Then(node) => format!("`then {}`", graph.nodes[node].name),
         Who::Full(node) => format!("`max_visits` of `{}`", graph.nodes[node].name),
     }
 }

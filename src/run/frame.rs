@@ -31,6 +31,7 @@ mod advance;
 mod commit;
 mod next;
 mod record;
+mod then;
 
 /// A graph under way.
 pub struct Frame {
@@ -92,6 +93,10 @@ pub struct Agenda {
     pub deferred: BTreeSet<NodeId>,
     /// Inputs of sends to deferred nodes, which wait with them.
     pub deferred_sends: BTreeMap<NodeId, Vec<Value>>,
+    /// Nodes that fan-outs among the tasks lead to as a whole (`then`): what comes behind the step.
+    pub then: BTreeSet<NodeId>,
+    /// The same of fan-outs that wait in [`Agenda::deferred_sends`].
+    pub deferred_then: BTreeSet<NodeId>,
     /// Entries that led here of nodes that bound them, those before counted in.
     pub visits: BTreeMap<NodeId, u32>,
     /// Names that the graph was left by.

@@ -44,6 +44,12 @@ struct Stored {
     /// In what earlier versions of the program have kept; since then they are a field ([`super::waiting::WAITING`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deferred_sends: Vec<StoredTask>,
+    /// What comes behind the fan-outs among the tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    then: Vec<String>,
+    /// What comes behind those that wait.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deferred_then: Vec<String>,
     /// In what earlier versions of the program have kept; since then they are a field ([`super::visits::VISITS`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     visits: Vec<(String, u32)>,
@@ -91,6 +97,8 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
         joins: Vec::new(),
         deferred: agenda.deferred.iter().map(name).collect(),
         deferred_sends: Vec::new(),
+        then: agenda.then.iter().map(name).collect(),
+        deferred_then: agenda.deferred_then.iter().map(name).collect(),
         visits: Vec::new(),
         leaves: agenda.leaves.iter().map(|name| name.to_string()).collect(),
         made: made(graph, &frame.freshness),
@@ -170,6 +178,9 @@ pub fn agenda(
         let node = node(&name.to_owned())?;
         agenda.deferred_sends.entry(node).or_default().push(input);
     }
+    agenda.then = stored.then.iter().map(node).collect::<Result<_, _>>()?;
+    let behind = stored.deferred_then.iter();
+    agenda.deferred_then = behind.map(node).collect::<Result<_, _>>()?;
     agenda.leaves = stored
         .leaves
         .iter()

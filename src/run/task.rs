@@ -24,7 +24,7 @@ use super::limit::StepLimit;
 use super::permission::{Change, Permissions};
 use super::plan::jump::Preparation;
 use super::plan::node::slots;
-use super::plan::{Code, GraphPlan, NodePlan, SetPlan, TargetPlan};
+use super::plan::{Code, GraphPlan, NodePlan, SetPlan, TargetPlan, Then};
 use super::view::{MessageIds, NodeEnv, View, ViewMark, Write, Written};
 
 mod say;
@@ -44,8 +44,10 @@ pub struct Task {
 pub enum Next {
     /// A node; several arrows into it in one step make one task.
     Node(NodeId),
-    /// A node with an input; each is a task of its own.
-    Send(NodeId, Value),
+    /// A node with an input; each is a task of its own. The fan-out that it is of leads on behind it.
+    Send(NodeId, Value, Then),
+    /// The node that a fan-out leads to as a whole: behind its tasks, or now where it has made none.
+    Then(NodeId),
 }
 
 /// What a finished task gives to the commit of its step.
@@ -175,6 +177,8 @@ pub struct TaskRun<'a> {
     /// Calls that a person has permitted: those of the beginning of the step and its own.
     pub permissions: Arc<Permissions>,
     permitted: Vec<Change>,
+    /// What was sent to it, without the defaults of its `input`.
+    pub sent: Option<&'a Value>,
     next: Vec<Next>,
     leaves: Vec<Arc<str>>,
 }
@@ -184,7 +188,7 @@ impl<'a> TaskRun<'a> {
     pub fn new(
         around: &'a Surroundings<'a>,
         node: &'a NodePlan,
-        input: Option<&Value>,
+        input: Option<&'a Value>,
         effects: &'a EffectScope,
     ) -> Self {
         let ids = MessageIds::new(effects.key().clone());
@@ -192,6 +196,7 @@ impl<'a> TaskRun<'a> {
         let view = View::new(&around.cx.plan, around.graph, base, ids);
         let mut run = Self::aside(around, &node.name, node.slots, view, effects);
         run.ends = Some(&node.ends);
+        run.sent = input;
         let input = match (input, &node.input) {
             (Some(Value::Map(given)), Some(defaults)) => {
                 let mut all = defaults.clone();
@@ -227,6 +232,7 @@ impl<'a> TaskRun<'a> {
             called: None,
             permissions: Arc::clone(around.permissions),
             permitted: Vec::new(),
+            sent: None,
             next: Vec::new(),
             leaves: Vec::new(),
         }

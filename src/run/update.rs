@@ -58,6 +58,11 @@ pub fn update(
         })?;
         run.into_output(&node_plan.joins)
     };
+    // What comes behind a fan-out comes behind the task of it that the edit stands for.
+    let mut tasks = frame.agenda.tasks.iter();
+    if !tasks.any(|task| task.node == node && task.send.is_some()) {
+        frame.agenda.then.clear();
+    }
     frame.agenda.tasks = vec![Task { node, send: None }];
     frame.commit(cx, vec![output])
 }

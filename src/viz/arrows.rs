@@ -22,6 +22,7 @@ pub fn draw(sketch: &mut Sketch<'_, '_>, level: usize) {
         tail: None,
         spot: Spot::Start,
         spent: false,
+        behind: false,
         level,
         sketch,
     };
@@ -58,6 +59,8 @@ struct Pen<'p, 'a, 's> {
     spot: Spot,
     /// Whether they are taken in place of a node whose visits are used up.
     spent: bool,
+    /// Whether they are those of a fan-out as a whole.
+    behind: bool,
 }
 
 impl Pen<'_, '_, '_> {
@@ -165,10 +168,30 @@ impl Pen<'_, '_, '_> {
                 Target::Each { var, items, .. } => {
                     let own = format!("each {var} in {}", line(&items.text));
                     self.arrows(target, Way::Send, &joined(label, &own));
+                    self.behind(target);
                 }
                 _ => self.arrows(target, way, label),
             }
         }
+    }
+
+    /// Arrows of a fan-out as a whole: from its worker, to what comes behind all of its tasks.
+    fn behind(&mut self, target: &Target) {
+        let Target::Each { worker, then, .. } = target else {
+            return;
+        };
+        let Some(exit) = self.sketch.exit(self.level, *worker) else {
+            return;
+        };
+        let before = (self.from.clone(), self.tail, self.spot, self.spent);
+        (self.from, self.tail) = (exit, None);
+        (self.spot, self.spent) = (Spot::Node(*worker), false);
+        self.behind = true;
+        for target in then {
+            self.arrows(target, Way::Edge, "then");
+        }
+        self.behind = false;
+        (self.from, self.tail, self.spot, self.spent) = before;
     }
 
     /// The names that a computed target may give here.
@@ -200,6 +223,7 @@ impl Pen<'_, '_, '_> {
             from: self.spot,
             to: spot,
             spent: self.spent,
+            behind: self.behind,
         };
         self.sketch.arrow(arrow, self.level, hop);
     }

@@ -33,7 +33,13 @@ pub(super) fn jumps(flow: &Flow, node: &Node) -> Vec<(String, String)> {
         for target in targets {
             let names = match target {
                 Target::Named(name) | Target::Parent(name) => vec![name.clone()],
-                Target::NamedEach { worker, .. } => vec![worker.clone()],
+                Target::NamedEach { worker, then, .. } => {
+                    let behind = then.iter().filter_map(|target| match target {
+                        Target::Named(name) => Some(name.clone()),
+                        _ => None,
+                    });
+                    std::iter::once(worker.clone()).chain(behind).collect()
+                }
                 Target::End => vec!["end".to_owned()],
                 // Any of them that its type allows: the tool decides when it runs.
                 Target::Computed { name, .. } => {

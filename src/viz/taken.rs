@@ -38,6 +38,8 @@ pub struct Hop {
     pub to: Spot,
     /// Whether it is taken in place of what it leaves, whose visits are used up.
     pub spent: bool,
+    /// Whether it is that of a fan-out as a whole, which is taken in place of what it leaves where the list is empty.
+    pub behind: bool,
 }
 
 /// Marks all that the sketch's thread took and passed.
@@ -162,8 +164,8 @@ impl<'a> Ways<'a> {
         while let Some(at) = open.pop() {
             let fleeting = at == source || self.fleeting.contains(&at);
             for (arrow, hop) in self.next.get(&at).into_iter().flatten() {
-                // What is left of a node that is no branch is the arrow for used-up visits.
-                if hop.spent && !spent || !fleeting && !hop.spent {
+                // What is left of a node that is no branch are the arrows that may be taken in its place.
+                if hop.spent && !spent || !fleeting && !hop.spent && !hop.behind {
                     continue;
                 }
                 arrows.push((*arrow, *hop));

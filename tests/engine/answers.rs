@@ -24,7 +24,7 @@ graph Main {
 graph Middle {
   state { out log: list<string> via append }
   start -> each n in [1, 2] -> inner with { n: n }
-  node inner: subgraph Inner -> end { input { n: int } with { n: input.n } }
+  node inner: subgraph Inner -> end
 }
 graph Inner {
   state { in n: int, out log: list<string> via append }

@@ -58,7 +58,7 @@ graph Main {
   state { out log: list<string> via append }
   start -> spread
   node spread: update { goto each n in [1, 2, 3, 4] -> sub with { n: n } }
-  node sub: subgraph Inner -> end { input { n: int } with { n: input.n } }
+  node sub: subgraph Inner -> end
 }
 graph Inner {
   state { in n: int, out log: list<string> via append }

@@ -458,7 +458,7 @@ graph Main {
   state { out log: list<string> via append }
   start -> spread
   node spread: update { goto each n in [1, 2, 3, 4, 5, 6] -> sub with { n: n } }
-  node sub: subgraph Inner -> last { input { n: int } with { n: input.n } }
+  node sub: subgraph Inner -> last
   node last: update -> end {}
 }
 graph Inner {
@@ -547,7 +547,7 @@ graph Main {
   state { in n: int, out log: list<string> via append }
   start -> plan
   node plan: update { goto each i in range(state.n) -> work with { name: string(i) } }
-  node work: subgraph Sub -> end { input { name: string } with { name: input.name } }
+  node work: subgraph Sub -> end
 }
 graph Sub {
   state { in name: string, i: int = 0, out log: list<string> via append }

@@ -493,6 +493,10 @@ impl Program<'_> {
                     self.put("with");
                     self.named_block();
                 }
+                if self.sometimes() {
+                    self.put("then");
+                    self.target();
+                }
             }
         }
         self.depth -= 1;

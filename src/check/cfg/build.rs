@@ -8,6 +8,7 @@ use crate::resolve::program::{
     Graph, Jump, Node, Program, Route, SetItem, Target, TargetKind, ToolBody, Work,
 };
 
+use super::fan_out::FanOuts;
 use super::model::{
     Block, BlockId, ControlFlowGraph, EdgeKind, JoinBlock, Successor, Transition, Write,
 };
@@ -30,15 +31,13 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> ControlFlowGra
         program,
         graph,
         written,
+        fan_outs: FanOuts::default(),
         broken: false,
     };
     let start = graph.start.as_ref();
     let start = start.map_or_else(Vec::new, |route| builder.route(route, EdgeKind::Edge, None));
-    let nodes: IdVec<NodeId, Block> = graph
-        .nodes
-        .entries()
-        .map(|(id, node)| builder.node(id, node))
-        .collect();
+    let nodes = graph.nodes.entries();
+    let mut nodes: Vec<Block> = nodes.map(|(id, node)| builder.node(id, node)).collect();
     let joins: IdVec<JoinId, JoinBlock> = graph
         .joins
         .iter()
@@ -48,6 +47,7 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> ControlFlowGra
             span: join.span,
         })
         .collect();
+    nodes.extend(builder.fan_outs.all);
     ControlFlowGraph {
         broken: builder.broken || graph.broken || graph.start.is_none(),
         colliding: graph
@@ -61,7 +61,7 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> ControlFlowGra
         exits: !graph.exits.is_empty(),
         exit: graph.exits.first().map(|when| ends_at(when.span)),
         start,
-        nodes,
+        nodes: nodes.into_iter().collect(),
         joins,
     }
 }
@@ -71,7 +71,8 @@ pub(super) struct Builder<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a Graph,
     pub(super) written: &'a Written,
-    broken: bool,
+    pub(super) fan_outs: FanOuts,
+    pub(super) broken: bool,
 }
 
 impl Builder<'_> {
@@ -83,6 +84,7 @@ impl Builder<'_> {
             name: node.name.node.clone(),
             span: node.name.span,
             branch: matches!(node.work, Work::Branch),
+            fan_out: None,
             defer: node.defer,
             writes: exact(self.writes(node)),
             transitions: exact(transitions),
@@ -149,7 +151,12 @@ impl Builder<'_> {
     }
 
     /// A jump is one way; with computed targets, one for each choice of the names that they may give.
-    fn transitions(&mut self, jump: &Jump, kind: EdgeKind, node: Option<&Node>) -> Vec<Transition> {
+    pub(super) fn transitions(
+        &mut self,
+        jump: &Jump,
+        kind: EdgeKind,
+        node: Option<&Node>,
+    ) -> Vec<Transition> {
         let all = self.alternatives(jump.to.iter().collect(), node, ThinVec::new());
         let transition = |successors| Transition {
             kind,
@@ -168,31 +175,47 @@ impl Builder<'_> {
         node: Option<&Node>,
         mut fixed: ThinVec<Successor>,
     ) -> Vec<ThinVec<Successor>> {
-        let mut computed: Vec<Vec<Successor>> = Vec::new();
+        let mut choices: Vec<Vec<Vec<Successor>>> = Vec::new();
         for target in targets {
-            let successors = self.successors(target, node);
-            match target.kind {
-                TargetKind::Computed(_) if !successors.is_empty() => computed.push(successors),
-                _ => fixed.extend(successors),
+            match &target.kind {
+                TargetKind::Each(each) if each.then.is_some() => {
+                    choices.push(self.fan_out(each, target.span));
+                }
+                TargetKind::Computed(_) => {
+                    let successors = self.successors(target, node).into_iter();
+                    choices.push(successors.map(|successor| vec![successor]).collect());
+                }
+                _ => fixed.extend(self.successors(target, node)),
             }
         }
-        let count = computed
+        choices.retain(|successors| !successors.is_empty());
+        self.chosen(fixed, choices)
+    }
+
+    /// What is fixed with each choice of the others.
+    pub(super) fn chosen(
+        &mut self,
+        mut fixed: ThinVec<Successor>,
+        choices: Vec<Vec<Vec<Successor>>>,
+    ) -> Vec<ThinVec<Successor>> {
+        let count = choices
             .iter()
             .try_fold(1_usize, |all, successors| all.checked_mul(successors.len()));
         if count.is_none_or(|count| count > CHOICES) {
             self.broken = true;
-            return some_of(&fixed, &computed);
+            return some_of(&fixed, &choices);
         }
         fixed.shrink_to_fit();
-        computed.into_iter().fold(vec![fixed], |all, successors| {
-            let with = |chosen: &ThinVec<Successor>, successor: &Successor| -> ThinVec<Successor> {
-                chosen.iter().cloned().chain([successor.clone()]).collect()
-            };
+        choices.into_iter().fold(vec![fixed], |all, choice| {
+            let with =
+                |chosen: &ThinVec<Successor>, successors: &Vec<Successor>| -> ThinVec<Successor> {
+                    chosen.iter().chain(successors).cloned().collect()
+                };
             all.iter()
                 .flat_map(|chosen| {
-                    successors
+                    choice
                         .iter()
-                        .map(|successor| with(chosen, successor))
+                        .map(|successors| with(chosen, successors))
                         .collect::<Vec<_>>()
                 })
                 .collect()
@@ -278,14 +301,14 @@ impl Builder<'_> {
     }
 }
 
-/// Choices among several targets that have each goal once, beside what is fixed.
-fn some_of(fixed: &[Successor], computed: &[Vec<Successor>]) -> Vec<ThinVec<Successor>> {
-    let most = computed.iter().map(Vec::len).max().unwrap_or(0);
+/// Choices among several targets that have each of theirs once, beside what is fixed.
+fn some_of(fixed: &[Successor], choices: &[Vec<Vec<Successor>>]) -> Vec<ThinVec<Successor>> {
+    let most = choices.iter().map(Vec::len).max().unwrap_or(0);
     let choice = |number: usize| {
-        let chosen = computed
+        let chosen = choices
             .iter()
             .filter_map(|successors| successors.get(number % successors.len()));
-        fixed.iter().chain(chosen).cloned().collect()
+        fixed.iter().chain(chosen.flatten()).cloned().collect()
     };
     (0..most).map(choice).collect()
 }

@@ -10,7 +10,7 @@ use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
-use crate::resolve::program::{Graph, Work};
+use crate::resolve::program::{Graph, Node, Work};
 
 use super::leaves_unwritten::components_of;
 use super::model::{Block, BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
@@ -201,8 +201,9 @@ impl<'a> Run<'a> {
 
     /// The one way on of a node; `None` where something decides, or a person is waited for.
     fn way_on(&self, id: NodeId) -> Option<&'a Transition> {
-        let node = self.graph.nodes.get(id)?;
-        if matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty() {
+        let asks =
+            |node: &Node| matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
+        if self.graph.nodes.get(id).is_some_and(asks) {
             return None;
         }
         let transitions = &self.cfg.nodes.get(id)?.transitions;

@@ -3,7 +3,7 @@
 //! [`build()`] makes a [`ControlFlowGraph`] of each graph, the one picture of it that all these rules read. Nothing here types an
 //! expression: conditions count as free.
 //!
-//! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`], [`past_reducer`]; [`predecessors`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`mhp`] (with `arrival`, `exclusive`, [`mhp_cache`] and [`witness`]), which
+//! Reading order: [`model`], [`build`](mod@build) (with `fan_out`, `outside` and `leaving`), [`written`], [`past_reducer`]; [`predecessors`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`mhp`] (with `arrival`, `exclusive`, [`mhp_cache`] and [`witness`]), which
 //! say what may run in the same super-step; [`step_writes`], [`conflicting_tasks`], [`conflicting_siblings`], [`conflicting_joins`], [`join`], [`unreachable_cap`] and [`incomplete_join`], which ask them; [`duplicate_activation`]; [`bits`], [`effect`], [`exit`] and [`leaves_unwritten`]: what is written
 //! on every way.
 
@@ -18,6 +18,7 @@ pub mod duplicate_activation;
 pub mod effect;
 mod exclusive;
 pub mod exit;
+mod fan_out;
 pub mod finish;
 pub mod incomplete_join;
 pub mod join;

@@ -86,6 +86,9 @@ pub struct Block {
     pub span: Span,
     /// A `branch`: followed at once, no super-step.
     pub branch: bool,
+    /// A fan-out as a whole (`each .. then ..`), by its worker: it takes the super-step of its tasks, and then leads on. It is
+    /// no node of the graph; it has an id behind them all, and its worker's name.
+    pub fan_out: Option<NodeId>,
     /// It waits until nothing else is left.
     pub defer: bool,
     /// Alternatives, in the order written.
@@ -110,7 +113,7 @@ pub struct JoinBlock {
 pub struct ControlFlowGraph {
     /// Alternatives of the entry; empty where there is none (which is reported).
     pub start: Vec<Transition>,
-    /// Nodes in the order declared.
+    /// Nodes in the order declared, then fan-outs that lead on as a whole.
     pub nodes: IdVec<NodeId, Block>,
     /// Joins in the order declared.
     pub joins: IdVec<JoinId, JoinBlock>,

@@ -2,7 +2,7 @@
 
 use thin_vec::ThinVec;
 
-use crate::base::{Span, Spanned};
+use crate::base::Spanned;
 use crate::ir::ToolId;
 use crate::resolve::program::{Node, Route, Target, TargetKind, Work};
 
@@ -33,29 +33,30 @@ impl Builder<'_> {
                     })
                     .collect();
                 let mut successors = ThinVec::new();
-                let mut alternatives = Vec::new();
+                let mut choices: Vec<Vec<Vec<Successor>>> = Vec::new();
                 for target in &jump.to {
                     match &target.kind {
                         TargetKind::Computed(_) => {
-                            alternatives.extend(self.computed_by(used.node, target, node));
+                            let computed = self.computed_by(used.node, target, node).into_iter();
+                            choices.push(computed.map(|successor| vec![successor]).collect());
                         }
-                        _ => successors.extend(self.tool_goals(target, node, span)),
+                        TargetKind::NamedEach(each) => {
+                            choices.push(self.named_fan_out(each, node, span));
+                        }
+                        _ => successors.extend(self.tool_goals(target, node)),
                     }
                 }
-                let transition = |successors| Transition {
+                choices.retain(|choice| !choice.is_empty());
+                if successors.is_empty() && choices.is_empty() {
+                    continue;
+                }
+                let chosen = self.chosen(successors, choices).into_iter();
+                transitions.extend(chosen.map(|successors| Transition {
                     kind: EdgeKind::Tool,
                     successors,
                     writes: writes.clone(),
                     span,
-                };
-                if alternatives.is_empty() && !successors.is_empty() {
-                    transitions.push(transition(successors));
-                } else {
-                    transitions.extend(alternatives.into_iter().map(|successor| {
-                        let all = std::iter::once(successor).chain(successors.iter().cloned());
-                        transition(all.collect())
-                    }));
-                }
+                }));
             }
         }
         transitions
@@ -76,20 +77,10 @@ impl Builder<'_> {
     }
 
     /// What a tool that goes to `fail` ends with is its error, and no way.
-    fn tool_goals(&mut self, target: &Target, node: &Node, span: Span) -> Vec<Successor> {
+    fn tool_goals(&mut self, target: &Target, node: &Node) -> Vec<Successor> {
         match &target.kind {
             TargetKind::Fail(_) => Vec::new(),
             TargetKind::End => self.named(&Spanned::new("end".to_owned(), target.span), Some(node)),
-            TargetKind::NamedEach(each) => {
-                let successors = self.named(&each.worker, Some(node)).into_iter();
-                successors
-                    .map(|successor| Successor {
-                        many: true,
-                        span,
-                        ..successor
-                    })
-                    .collect()
-            }
             _ => self.successors(target, Some(node)),
         }
     }

@@ -247,7 +247,7 @@ fn leading_aside(
 
 fn nodes<'a>(cfg: &'a ControlFlowGraph, group: &[BlockId]) -> Vec<&'a super::model::Block> {
     let nodes = group.iter().filter_map(|block| match block {
-        BlockId::Node(at) => cfg.nodes.get(*at),
+        BlockId::Node(at) => cfg.nodes.get(*at).filter(|node| node.fan_out.is_none()),
         _ => None,
     });
     nodes.collect()

@@ -14,17 +14,34 @@ use super::model::{BlockId, ControlFlowGraph, JoinBlock, Transition};
 pub fn repeated(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
     // A computed target may give what stands beside it; its goals have their places in `ends`.
     let ends = graph.nodes.iter().filter_map(|node| node.ends.as_ref());
-    let ends: HashSet<Span> = ends
+    let mut ends: HashSet<Span> = ends
         .flat_map(|ends| &ends.items)
         .map(|end| end.to.span)
         .collect();
+    // What stands behind `then` comes in the place of an empty list, beside what the same way names. Its own list is a block's.
+    let fan_out = |block: &BlockId| match block {
+        BlockId::Node(id) => cfg
+            .nodes
+            .get(*id)
+            .is_some_and(|node| node.fan_out.is_some()),
+        _ => false,
+    };
+    for block in cfg.blocks().filter(fan_out) {
+        let transitions = cfg.transitions(block);
+        for transition in transitions {
+            twice((graph, cfg), None, transition, &ends, diags);
+        }
+        let behind = transitions.iter().flat_map(|way| &way.successors);
+        ends.extend(behind.map(|successor| successor.span));
+    }
     let transitions = |block| {
         cfg.transitions(block)
             .iter()
             .map(move |transition| (Some(block), transition))
     };
     let begins = cfg.start.iter().map(|transition| (None, transition));
-    for (from, transition) in begins.chain(cfg.blocks().flat_map(transitions)) {
+    let blocks = cfg.blocks().filter(|block| !fan_out(block));
+    for (from, transition) in begins.chain(blocks.flat_map(transitions)) {
         twice((graph, cfg), from, transition, &ends, diags);
     }
     let mut known: BTreeMap<Vec<NodeId>, &JoinBlock> = BTreeMap::new();

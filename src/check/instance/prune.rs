@@ -188,6 +188,9 @@ impl Numbers {
                 None => return false,
             },
             TargetKind::Each(each) => {
+                if let Some(then) = &mut each.then {
+                    then.to.retain_mut(|target| self.target(&mut target.kind));
+                }
                 if let Some(worker) = each.worker {
                     each.worker = self.node(worker);
                     return each.worker.is_some();

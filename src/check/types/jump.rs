@@ -179,8 +179,10 @@ impl Cx<'_> {
                         self.no_input(worker, with, worker_span);
                     }
                     Some(worker) => {
+                        // What a graph is sent that declares no `input` are its `in` fields.
+                        let taker = worker.sent_to().unwrap_or(&worker.name);
                         let callee = Callee {
-                            what: format!("the input of `{}`", worker.name.node),
+                            what: format!("the input of `{}`", taker.node),
                             params: &worker.input,
                             span: worker_span,
                             declared: worker.name.span,

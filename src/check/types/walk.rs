@@ -315,7 +315,11 @@ impl<'a> Walk<'a> {
 
     pub(super) fn type_node(&mut self, id: NodeId, facts: Facts, again: Option<Facts>) -> Outcome {
         let Some(declared) = self.graph.nodes.get(id) else {
-            return Outcome::default();
+            // A fan-out as a whole does nothing itself.
+            return Outcome {
+                edge: facts,
+                ..Outcome::default()
+            };
         };
         let mut cx = self.cx_of(id, declared, facts, again);
         let out = node::node(&mut cx, id, declared);

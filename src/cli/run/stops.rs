@@ -134,14 +134,19 @@ fn led_to(branch: &Node) -> Vec<NodeId> {
     let targets = jumps.into_iter().flat_map(|jump| &jump.to);
     let ends = branch.ends.iter().map(|end| &end.to);
     let mut led = Vec::new();
+    let node = |target: &Target| match target {
+        Target::Node(node) => Some(*node),
+        _ => None,
+    };
     for target in targets.chain(ends) {
         match target {
-            Target::Node(node) | Target::Each { worker: node, .. } => led.push(*node),
+            Target::Node(node) => led.push(*node),
+            Target::Each { worker, then, .. } => {
+                led.push(*worker);
+                led.extend(then.iter().filter_map(node));
+            }
             Target::Computed { table, .. } => {
-                led.extend(table.iter().filter_map(|end| match end.to {
-                    Target::Node(node) => Some(node),
-                    _ => None,
-                }))
+                led.extend(table.iter().filter_map(|end| node(&end.to)));
             }
             _ => {}
         }

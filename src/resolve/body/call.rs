@@ -148,6 +148,7 @@ impl Resolver<'_> {
             to: graph.and_then(|graph| self.child_field(graph, &arg.name, true)),
             name: arg.name,
             value: arg.value,
+            sent: false,
         });
         let with = with.collect();
         let into: Vec<&written::Binding> = into.into_iter().flatten().collect();

@@ -34,6 +34,7 @@ impl Resolver<'_> {
     /// Targets with their update.
     pub(super) fn jump(&mut self, inside: &Inside, jump: &WrittenJump) -> Jump {
         let to = self.targets(inside, &jump.target);
+        self.no_update_behind_then(jump);
         let set = self.set(inside, &jump.set);
         let emits: ThinVec<Emit> = jump
             .emits
@@ -96,6 +97,12 @@ impl Resolver<'_> {
                     worker: self.node_named(inside, &each.worker),
                     worker_span: each.worker.span,
                     with: self.named(inside.file, &each.with),
+                    then: each.then.as_ref().map(|then| {
+                        self.then(then, |this, name| match this.node_named(inside, &name) {
+                            Some(node) => TargetKind::Node(node),
+                            None => TargetKind::Unknown,
+                        })
+                    }),
                 }))
             }
             Written::Parent(name) => TargetKind::Parent(name.clone()),

@@ -17,6 +17,7 @@ mod model;
 mod node;
 mod permit;
 mod property;
+mod sent;
 mod state;
 mod stop;
 
@@ -68,6 +69,7 @@ impl Resolver<'_> {
             }
         }
         self.generic_bodies();
+        self.sent_to_graphs();
         self.program.entry = self.entry();
     }
 

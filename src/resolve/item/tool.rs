@@ -5,15 +5,15 @@ use thin_vec::ThinVec;
 use crate::ast::Name;
 use crate::ast::item::{self, ToolDecl};
 use crate::ast::node::{Jumps, SetItem};
-use crate::ast::target::{
-    Each, Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written,
-};
+use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
 use crate::base::FileId;
 
 use super::super::Resolver;
 use super::super::preparation;
 use super::super::program::{Tool, ToolBody};
-use super::super::target::{Arm, Emit, Jump, Route, SetItem as Write, Target, TargetKind};
+use super::super::target::{
+    Arm, Emit, Jump, NamedEach, Route, SetItem as Write, Target, TargetKind,
+};
 
 impl Resolver<'_> {
     /// A tool with its attributes and body.
@@ -125,6 +125,7 @@ impl Resolver<'_> {
         let set = self.tool_set(file, &jump.set).into_iter();
         let mut to = ThinVec::new();
         self.tool_targets(file, &jump.target, &mut to);
+        self.no_update_behind_then(jump);
         if to.is_empty() {
             self.bad_value(
                 "a jump to nowhere, expected a target".into(),
@@ -165,11 +166,13 @@ impl Resolver<'_> {
             Written::Computed(name) => TargetKind::Computed(Box::new(self.expr(file, name))),
             Written::Each(each) => {
                 self.check_local_name(&each.var);
-                TargetKind::NamedEach(Box::new(Each {
+                TargetKind::NamedEach(Box::new(NamedEach {
                     var: each.var.clone(),
                     items: self.expr(file, &each.items),
                     worker: each.worker.clone(),
                     with: self.named(file, &each.with),
+                    then: (each.then.as_ref())
+                        .map(|then| self.then(then, |_, name| TargetKind::Named(name))),
                 }))
             }
             Written::Parent(name) => TargetKind::Parent(name.clone()),

@@ -156,7 +156,9 @@ fn left_to_do(old: &Json, migrate: &Migrate) -> Json {
         each(join, "members", node);
         each(join, "arrived", node);
     });
-    each(&mut new, "deferred", node);
+    for key in ["deferred", "then", "deferred_then"] {
+        each(&mut new, key, node);
+    }
     each(&mut new, "visits", |visit| {
         visit.get_mut(0).into_iter().for_each(node)
     });

@@ -110,7 +110,8 @@ fn at_rest(frame: &FrameImage) -> BTreeSet<String> {
         let list = of.get(key).and_then(Json::as_array);
         list.cloned().unwrap_or_default()
     };
-    let mut names: Vec<Json> = list(schedule, "deferred");
+    let behind = ["deferred", "then", "deferred_then"].into_iter();
+    let mut names: Vec<Json> = behind.flat_map(|key| list(schedule, key)).collect();
     for key in ["tasks", "deferred_sends"] {
         let tasks = list(schedule, key).into_iter();
         names.extend(tasks.filter_map(|task| task.get("node").cloned()));

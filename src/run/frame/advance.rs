@@ -1,7 +1,5 @@
 //! How a frame goes on: in at its entry, and by a commit of what the tasks of a step have given.
 
-use std::collections::BTreeMap;
-
 use crate::ir::{ErrorKind, FieldId};
 use crate::run::channel::Incoming;
 use crate::run::clash::{Claims, Who};
@@ -127,8 +125,8 @@ impl Frame {
             joins: self.agenda.joins.clone(),
             deferred: self.agenda.deferred.clone(),
             deferred_sends: self.agenda.deferred_sends.clone(),
-            visits: BTreeMap::new(),
-            leaves: Vec::new(),
+            deferred_then: self.agenda.deferred_then.clone(),
+            ..Agenda::default()
         };
         let mut next = Vec::new();
         let mut arrivals = Vec::new();
@@ -159,6 +157,7 @@ impl Frame {
         view.names_writes = self.out_logs.is_some();
         let by_tasks = view.writes.len();
         let (view, next) = commit.join(view, arrivals, next, &mut agenda, &mut claims)?;
+        let (view, next) = commit.behind_fan_outs(view, next, &mut agenda, &mut claims)?;
         let mut view = commit.schedule(view, next, &mut agenda, &mut claims)?;
         if !graph.based.is_empty() {
             let jumps = view.writes.iter().skip(by_tasks).map(|write| write.field);

@@ -13,6 +13,7 @@ use crate::value::Value;
 
 use super::Agenda;
 use super::commit::{Commit, Led};
+use super::then::FanOuts;
 
 impl<'a> Commit<'a> {
     /// The next tasks, in the fixed order; a node entered too often leads elsewhere.
@@ -40,9 +41,24 @@ impl<'a> Commit<'a> {
         // Each with the full nodes that it was sent on by.
         let mut queue: VecDeque<(Led, Vec<NodeId>)> =
             next.into_iter().map(|item| (item, Vec::new())).collect();
-        while let Some(((item, from), by)) = queue.pop_front() {
-            let (Next::Node(id) | Next::Send(id, _)) = &item;
-            let id = *id;
+        let mut fan_outs = FanOuts::default();
+        loop {
+            let Some(((item, from), by)) = queue.pop_front() else {
+                let Some((node, by)) = fan_outs.in_place(graph) else {
+                    break;
+                };
+                let more;
+                (view, more) = self.lead_on(view, node, by, agenda, claims)?;
+                queue.extend(more.into_iter().map(|item| (item, Vec::new())));
+                continue;
+            };
+            let id = match &item {
+                Next::Node(id) | Next::Send(id, ..) => *id,
+                Next::Then(id) => {
+                    fan_outs.lead(*id, from);
+                    continue;
+                }
+            };
             if by.contains(&id) {
                 return Err(self.circle(id, &by));
             }
@@ -76,7 +92,8 @@ impl<'a> Commit<'a> {
             match item {
                 Next::Node(_) if node.defer => agenda.deferred.insert(id),
                 Next::Node(_) => nodes.insert(id),
-                Next::Send(_, input) => {
+                Next::Send(_, input, then) => {
+                    fan_outs.made(node.defer, &then);
                     let waiting = match node.defer {
                         true => &mut agenda.deferred_sends,
                         false => &mut sends,
@@ -84,11 +101,14 @@ impl<'a> Commit<'a> {
                     waiting.entry(id).or_default().push(input);
                     true
                 }
+                Next::Then(_) => false,
             };
         }
+        fan_outs.note(agenda);
         if nodes.is_empty() && sends.is_empty() {
             nodes = std::mem::take(&mut agenda.deferred);
             sends = std::mem::take(&mut agenda.deferred_sends);
+            agenda.then.append(&mut agenda.deferred_then);
         }
         agenda.tasks = in_order(nodes, sends);
         self.hold(agenda)?;

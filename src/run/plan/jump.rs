@@ -61,6 +61,8 @@ pub enum TargetPlan {
         worker: NodeId,
         /// Its input.
         with: Vec<(Arc<str>, Code)>,
+        /// Where the fan-out as a whole leads.
+        then: Then,
     },
     /// Leaves the graph.
     Parent(Arc<str>),
@@ -76,8 +78,13 @@ pub enum TargetPlan {
         worker: Arc<str>,
         /// Its input.
         with: Vec<(Arc<str>, Code)>,
+        /// Where the fan-out as a whole leads: names that the calling node's `ends` resolve.
+        then: Vec<Arc<str>>,
     },
 }
+
+/// Nodes that a fan-out as a whole leads to, behind all of its tasks (`then`). Empty where it leads nowhere.
+pub type Then = Arc<[NodeId]>;
 
 /// A write.
 pub struct SetPlan {
@@ -284,14 +291,20 @@ fn target(builder: &Builder<'_>, to: &Target, scope: &mut Scope) -> Result<Targe
             items,
             worker,
             with,
+            then,
         } => {
             let items = builder.code(items, scope)?;
             let var = scope.declare(var.as_str(), Type::Json);
+            let node = |target: &Target| match target {
+                Target::Node(node) => Some(*node),
+                _ => None,
+            };
             TargetPlan::Each {
                 var,
                 items,
                 worker: *worker,
                 with: named(builder, with, scope)?,
+                then: then.iter().filter_map(node).collect(),
             }
         }
         Target::NamedEach {
@@ -299,14 +312,20 @@ fn target(builder: &Builder<'_>, to: &Target, scope: &mut Scope) -> Result<Targe
             items,
             worker,
             with,
+            then,
         } => {
             let items = builder.code(items, scope)?;
             let var = scope.declare(var.as_str(), Type::Json);
+            let name = |target: &Target| match target {
+                Target::Named(name) => Some(name.as_str().into()),
+                _ => None,
+            };
             TargetPlan::NamedEach {
                 var,
                 items,
                 worker: worker.as_str().into(),
                 with: named(builder, with, scope)?,
+                then: then.iter().filter_map(name).collect(),
             }
         }
         Target::Parent(name) => TargetPlan::Parent(name.as_str().into()),

@@ -24,7 +24,7 @@ use crate::ir::{Flow, GraphId, ReducerId, ToolId};
 
 pub use code::{Code, PlanError, Text};
 pub use graph::GraphPlan;
-pub use jump::{EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
+pub use jump::{EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan, Then};
 pub use node::{AskPlan, NodePlan, WorkPlan};
 pub use permit::PermitPlan;
 pub use tool::ToolPlan;

@@ -233,6 +233,11 @@ pub enum PassPlan {
         /// Its value.
         value: Code,
     },
+    /// What a send gives under the field's name.
+    Sent {
+        /// Of the called graph.
+        to: FieldId,
+    },
 }
 
 /// What a model is asked.
@@ -467,6 +472,7 @@ fn pass(builder: &Builder<'_>, pass: &Pass, scope: &Scope) -> Result<PassPlan, P
             to: *to,
             value: builder.code(value, scope)?,
         },
+        Pass::Sent { to } => PassPlan::Sent { to: *to },
     })
 }
 

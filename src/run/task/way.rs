@@ -9,7 +9,7 @@ use crate::run::clash::both_wrote;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
 use crate::run::plan::node::slots;
-use crate::run::plan::{Code, JumpPlan, RoutePlan, TargetPlan, WorkPlan};
+use crate::run::plan::{Code, JumpPlan, RoutePlan, TargetPlan, Then, WorkPlan};
 use crate::value::{Map, Value};
 
 use super::{Next, TaskRun, fill, join_path, show};
@@ -135,7 +135,8 @@ impl<'a> TaskRun<'a> {
                 items,
                 worker,
                 with,
-            } => self.send_each(*var, items, *worker, with),
+                then,
+            } => self.send_each((*var, items), *worker, with, then),
             TargetPlan::Parent(name) => {
                 self.leaves.push(name.clone());
                 Ok(())
@@ -160,29 +161,53 @@ impl<'a> TaskRun<'a> {
         }
     }
 
-    /// Sends a task to the node that the node's `ends` have under a name.
+    /// Sends tasks to the node that the node's `ends` have under a name, and goes on behind them where those of `then` lead.
     ///
     /// # Errors
     /// Where there is no such name, or it leads to no node.
-    pub fn send_named(&mut self, name: &str, input: Value) -> Result<(), RunError> {
-        match self.ends.and_then(|ends| ends.get(name)) {
-            Some(TargetPlan::Node(node)) => {
-                self.next.push(Next::Send(*node, input));
-                Ok(())
-            }
-            _ => {
-                let message = format!("`{name}` is no node among the `ends` of `{}`", self.name);
-                Err(RunError::new(ErrorKind::Fail, message))
-            }
+    pub fn send_named(
+        &mut self,
+        name: &str,
+        inputs: Vec<Value>,
+        then: &[Arc<str>],
+    ) -> Result<(), RunError> {
+        let targets = then
+            .iter()
+            .filter_map(|name| self.node_named(name).transpose());
+        let then: Then = targets.collect::<Result<_, _>>()?;
+        // An empty list asks for no worker.
+        if !inputs.is_empty() {
+            let Some(worker) = self.node_named(name)? else {
+                return Err(self.no_node(name));
+            };
+            let sends = inputs.into_iter();
+            let sends = sends.map(|input| Next::Send(worker, input, then.clone()));
+            self.next.extend(sends);
         }
+        self.next.extend(then.iter().copied().map(Next::Then));
+        Ok(())
+    }
+
+    /// The node that the node's `ends` have under a name; `None` for the end.
+    fn node_named(&self, name: &str) -> Result<Option<NodeId>, RunError> {
+        match self.ends.and_then(|ends| ends.get(name)) {
+            Some(TargetPlan::Node(node)) => Ok(Some(*node)),
+            Some(TargetPlan::End) => Ok(None),
+            _ => Err(self.no_node(name)),
+        }
+    }
+
+    fn no_node(&self, name: &str) -> RunError {
+        let message = format!("`{name}` is no node among the `ends` of `{}`", self.name);
+        RunError::new(ErrorKind::Fail, message)
     }
 
     fn send_each(
         &mut self,
-        var: Slot,
-        items: &Code,
+        (var, items): (Slot, &Code),
         worker: NodeId,
         with: &[(Arc<str>, Code)],
+        then: &Then,
     ) -> Result<(), RunError> {
         let list = self.eval(items)?;
         let Some(list) = list.as_list() else {
@@ -196,13 +221,18 @@ impl<'a> TaskRun<'a> {
             for (name, code) in with {
                 input.insert(&**name, self.eval(code)?);
             }
-            self.next.push(Next::Send(worker, Value::Map(input)));
+            let send = Next::Send(worker, Value::Map(input), then.clone());
+            self.next.push(send);
         }
+        self.next.extend(then.iter().copied().map(Next::Then));
         Ok(())
     }
 
     /// Goes to a node; a `branch` is followed at once, seeing what this task wrote.
-    fn enter(&mut self, node: NodeId) -> Result<(), RunError> {
+    ///
+    /// # Errors
+    /// As [`TaskRun::route`].
+    pub fn enter(&mut self, node: NodeId) -> Result<(), RunError> {
         let plan = &self.around.graph.nodes[node];
         if !matches!(plan.work, WorkPlan::Branch) {
             self.next.push(Next::Node(node));

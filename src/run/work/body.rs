@@ -110,13 +110,17 @@ struct Goto<'p> {
     /// Fields by the index that the body's jumps know them by.
     writes: Vec<(&'p SetPlan, Incoming)>,
     /// Where to; nowhere for `end`.
-    to: Vec<Going>,
+    to: Vec<Going<'p>>,
 }
 
 /// A place that a body goes to, by the name that the calling node's `ends` have.
-enum Going {
+enum Going<'p> {
     To(String),
-    Send(String, Value),
+    Each {
+        worker: &'p str,
+        inputs: Vec<Value>,
+        then: &'p [Arc<str>],
+    },
 }
 
 impl<'p> Done<'p> {
@@ -173,7 +177,11 @@ impl<'p> Done<'p> {
             for place in goto.to {
                 match place {
                     Going::To(name) => run.go_named(&name)?,
-                    Going::Send(name, input) => run.send_named(&name, input)?,
+                    Going::Each {
+                        worker,
+                        inputs,
+                        then,
+                    } => run.send_named(worker, inputs, then)?,
                 }
             }
         }
@@ -274,15 +282,18 @@ fn jumped<'p>(jump: &'p JumpPlan, env: &BodyEnv<'_, '_>) -> Result<Goto<'p>, Run
                 items,
                 worker,
                 with,
+                then,
             } => {
                 let list = items.eval(env)?;
                 let Some(list) = list.as_list() else {
                     return Err(items.error("`each` needs a list".to_owned()));
                 };
-                for item in list.iter() {
-                    let input = input(env, (*var, item), with)?;
-                    goto.to.push(Going::Send(worker.to_string(), input));
-                }
+                let inputs = list.iter().map(|item| input(env, (*var, item), with));
+                goto.to.push(Going::Each {
+                    worker,
+                    inputs: inputs.collect::<Result<_, RunError>>()?,
+                    then,
+                });
             }
             TargetPlan::Fail { message, place } => {
                 let message = match message {

@@ -77,7 +77,7 @@ pub async fn work(
                 Some(path) => (cx.kept).seed((path, persist), &plan, frame, &mut child)?,
                 None => Vec::new(),
             };
-            let input = input(run, with)?;
+            let input = input(run, called, with)?;
             changes.extend(child.enter(cx, input)?);
             keep(cx, &plan, &child, changes, Source::Input).await?;
         }
@@ -119,7 +119,11 @@ fn lasting_path(task: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-fn input(run: &TaskRun<'_>, with: &[PassPlan]) -> Result<Vec<(FieldId, Value)>, RunError> {
+fn input(
+    run: &TaskRun<'_>,
+    called: &GraphPlan,
+    with: &[PassPlan],
+) -> Result<Vec<(FieldId, Value)>, RunError> {
     let mut input = Vec::with_capacity(with.len());
     for pass in with {
         match pass {
@@ -127,6 +131,10 @@ fn input(run: &TaskRun<'_>, with: &[PassPlan]) -> Result<Vec<(FieldId, Value)>, 
             // A field of the caller that has no value yet leaves the child's without one.
             PassPlan::Field { to, from } => {
                 input.extend(run.view.get(*from).map(|value| (*to, value.clone())))
+            }
+            PassPlan::Sent { to } => {
+                let given = run.sent.and_then(|sent| sent.get(&called.fields[*to]));
+                input.extend(given.map(|value| (*to, value.clone())));
             }
         }
     }

@@ -221,6 +221,7 @@ impl<'a> Facts<'a> {
                     self.texts.push(value);
                     format!("{}: {}", theirs(*to), value.text)
                 }
+                Pass::Sent { to } => format!("{}: as it is sent", theirs(*to)),
             });
         }
         self.list("with", passed.into_iter().map(|text| (text, String::new())));
@@ -405,7 +406,7 @@ impl<'a> Facts<'a> {
         if let Work::Subgraph { with, .. } = &node.work {
             found.extend(with.iter().filter_map(|pass| match pass {
                 Pass::Field { from, .. } => Some(from.0),
-                Pass::Value { .. } => None,
+                Pass::Value { .. } | Pass::Sent { .. } => None,
             }));
         }
         let mut names: BTreeSet<String> = found

@@ -75,6 +75,9 @@ impl Part {
                 "barrier" => format!("barrier({})", part.list("names", ", ")),
                 of => format!("{of}({})", part.at("key")),
             },
+            ("Pass", Some((of, Tree::Part(part)))) if of == "sent" => {
+                format!("{}: as it is sent", part.at("to"))
+            }
             ("Pass", Some((_, Tree::Part(part)))) => {
                 format!("{}: {}{}", part.at("to"), part.at("from"), part.at("value"))
             }
@@ -217,7 +220,12 @@ fn target(of: &str, tree: &Tree) -> String {
         _ => {
             let (var, items, worker) = (part.at("var"), part.at("items"), part.at("worker"));
             let with = part.list("with", ", ");
-            format!("each {var} in {items} -> {worker} with {{ {with} }}")
+            let then = match part.list("then", ", ") {
+                then if then.is_empty() => then,
+                then if then.contains(", ") => format!(" then [{then}]"),
+                then => format!(" then {then}"),
+            };
+            format!("each {var} in {items} -> {worker} with {{ {with} }}{then}")
         }
     }
 }

@@ -1,0 +1,422 @@
+//! What goes wrong without a word around `each`: nothing comes behind an empty list, and each task decides for itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
+use crate::base::Span;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::fold::same::same;
+use crate::expr::infer::path;
+use crate::ir::{FieldId, JoinId, NodeId};
+use crate::resolve::program::{Each, Field, Graph, Jump, Route, TargetKind, Work};
+
+use super::cfg::{BlockId, ControlFlowGraph, EdgeKind};
+use super::types::facts::begins_set;
+
+/// Reports joins that wait for the worker of a fan-out which leads on as a whole.
+///
+/// Gives them back: they are waited at in vain.
+pub fn joined(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) -> BTreeSet<JoinId> {
+    let mut found = BTreeSet::new();
+    let workers: BTreeMap<NodeId, Span> = (cfg.nodes.iter())
+        .filter_map(|block| Some((block.fan_out?, block.span)))
+        .collect();
+    for (id, join) in graph.joins.entries() {
+        let Some((member, then)) =
+            (join.members.iter()).find_map(|member| Some((member, workers.get(&member.node)?)))
+        else {
+            continue;
+        };
+        let worker = cfg.name(BlockId::Node(member.node));
+        let message = format!(
+            "this join waits for `{worker}`, whose tasks are waited for by `then`; where the list is empty there is none"
+        );
+        diags.push(
+            Diagnostic::new(&codes::FAN_OUT_IN_JOIN, message, member.span)
+                .label(*then, "what comes behind all of its tasks")
+                .help("join the node behind `then` in its place"),
+        );
+        found.insert(id);
+    }
+    found
+}
+
+/// Warns of fan-outs without `then` where an empty list passes over nodes that come behind the worker alone, or leaves an
+/// `out` field without a value that only the worker writes.
+pub fn passed_over(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
+    let mut behind = None;
+    for (sender, each, shown) in unled(graph) {
+        let Some(worker) = each
+            .worker
+            .filter(|_| !shown && !is_full(graph, &each.items))
+        else {
+            continue;
+        };
+        let behind = behind.get_or_insert_with(|| Behind::of(cfg));
+        // What sends comes behind the worker itself: that has run.
+        if sender.is_some_and(|sender| behind.comes_behind(cfg, sender, worker)) {
+            continue;
+        }
+        let of = cfg.name(BlockId::Node(worker));
+        let found = match (behind.first(cfg, worker), only_writer(graph, cfg, worker)) {
+            (Some(next), _) => {
+                let to = &next.name;
+                let message = format!(
+                    "where this list is empty, `{to}` doesn't run: only tasks of `{of}` lead to it"
+                );
+                Diagnostic::new(&codes::EMPTY_FAN_OUT, message, each.items.span)
+                    .label(next.span, format!("passed over without a task of `{of}`"))
+                    .help(format!(
+                        "lead there behind all tasks, `each .. -> {of} .. then {to}`, in place of the way on of `{of}`; or ask first whether there are any"
+                    ))
+            }
+            (None, Some(field)) => {
+                let name = &field.name.node;
+                let message = format!(
+                    "where this list is empty, `out` field `{name}` has no value: only tasks of `{of}` write it"
+                );
+                Diagnostic::new(&codes::EMPTY_FAN_OUT, message, each.items.span)
+                    .label(field.name.span, "declared here")
+                    .help(format!(
+                        "give it a default, or write it behind all tasks: `each .. -> {of} .. then NODE`"
+                    ))
+            }
+            (None, None) => continue,
+        };
+        diags.push(found);
+    }
+}
+
+/// An `out` field without a first value that only this node writes.
+fn only_writer<'g>(graph: &'g Graph, cfg: &ControlFlowGraph, worker: NodeId) -> Option<&'g Field> {
+    let ways = |block: BlockId| cfg.transitions(block).iter().flat_map(|way| &way.writes);
+    let own = cfg.nodes.get(worker)?.writes.iter();
+    let own: BTreeSet<FieldId> = own.map(|write| write.field).collect();
+    let needed = own.into_iter().filter(|id| {
+        let field = graph.fields.get(*id);
+        field.is_some_and(|field| field.mode.is_out() && !begins_set(field))
+    });
+    let mut needed: Vec<FieldId> = needed.collect();
+    if needed.is_empty() {
+        return None;
+    }
+    let others = cfg.nodes.entries().filter(|(id, _)| *id != worker);
+    let others = others.flat_map(|(_, node)| &node.writes);
+    let jumps = cfg.blocks().flat_map(ways);
+    let begins = cfg.start.iter().flat_map(|way| &way.writes);
+    let written: BTreeSet<FieldId> = (others.chain(jumps).chain(begins))
+        .map(|write| write.field)
+        .collect();
+    needed.retain(|id| !written.contains(id));
+    graph.fields.get(*needed.first()?)
+}
+
+/// Warns of routes that each task of a fan-out takes by itself, on what its siblings add to.
+pub fn decided(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
+    let workers: BTreeSet<NodeId> = (graph.jumps().flat_map(|(_, jump)| &jump.to))
+        .filter_map(|target| match &target.kind {
+            TargetKind::Each(each) => each.worker,
+            _ => None,
+        })
+        .collect();
+    for worker in workers {
+        let Some(block) = cfg.nodes.get(worker) else {
+            continue;
+        };
+        let gathers = |field: &FieldId| {
+            let field = graph.fields.get(*field);
+            field.is_some_and(|field| field.channel.gathers())
+        };
+        let writes = block.writes.iter().map(|write| write.field);
+        let gathered: BTreeSet<FieldId> = writes.filter(gathers).collect();
+        for when in routes(graph, cfg, worker) {
+            let Some(field) = read(graph, &gathered, when) else {
+                continue;
+            };
+            let message = format!(
+                "each task of `{}` decides this by itself: of `{field}` it sees what it adds, and not what the others do",
+                block.name
+            );
+            diags.push(
+                Diagnostic::new(&codes::DECIDED_PER_TASK, message, when.span)
+                    .label(block.span, "gets a task for each element")
+                    .help(format!(
+                        "decide it once, behind all tasks: `each .. -> {} .. then BRANCH`, with these arms in the branch",
+                        block.name
+                    )),
+            );
+        }
+    }
+}
+
+/// Fan-outs without `then`, each with the node that sends, and whether the arm that it stands in shows that the list is not
+/// empty.
+fn unled(graph: &Graph) -> Vec<(Option<NodeId>, &Each, bool)> {
+    let mut found = Vec::new();
+    let mut route = |route: &'_ Route| -> Vec<Span> {
+        let Route::Arms(arms, _) = route else {
+            return Vec::new();
+        };
+        let mut before: Vec<&Expr> = Vec::new();
+        let mut shown = Vec::new();
+        for arm in arms {
+            for each in lone(&arm.jump) {
+                let not = before.iter().any(|when| fills(when, false, &each.items));
+                let own = arm.when.as_ref();
+                if not || own.is_some_and(|when| fills(when, true, &each.items)) {
+                    shown.push(each.worker_span);
+                }
+            }
+            before.extend(&arm.when);
+        }
+        shown
+    };
+    let routes = graph.start.iter().chain(&graph.on_error);
+    let nodes = graph.nodes.iter();
+    let own = nodes.flat_map(|node| {
+        let goto = node.goto.iter().map(|goto| &goto.node);
+        goto.chain(node.on_error.as_deref())
+    });
+    let shown: BTreeSet<Span> = routes.chain(own).flat_map(&mut route).collect();
+    for (maker, jump) in graph.jumps() {
+        let each = lone(jump);
+        found.extend(each.map(|each| (maker.node(), each, shown.contains(&each.worker_span))));
+    }
+    found
+}
+
+fn lone(jump: &Jump) -> impl Iterator<Item = &Each> {
+    jump.to.iter().filter_map(|target| match &target.kind {
+        TargetKind::Each(each) if each.then.is_none() => Some(&**each),
+        _ => None,
+    })
+}
+
+/// Whether a list has an element whatever happens.
+fn is_full(graph: &Graph, items: &Expr) -> bool {
+    match &items.kind {
+        ExprKind::List(elements) => elements.iter().any(|element| !element.optional),
+        ExprKind::Binary(op, left, right) if op.node == BinaryOp::Add => {
+            is_full(graph, left) || is_full(graph, right)
+        }
+        _ => {
+            let items = whole(items);
+            let field = path(items).and_then(|path| graph.field(path.strip_prefix("state.")?));
+            let length = field.and_then(|field| graph.fields.get(field)?.constraints.len);
+            matches!(items.kind, ExprKind::List(_)) && is_full(graph, items)
+                || length.is_some_and(|(least, _)| least > 0)
+        }
+    }
+}
+
+/// The list that another is made of, with as many elements, or the first of them.
+fn whole(items: &Expr) -> &Expr {
+    match &items.kind {
+        ExprKind::Call {
+            target: Some(target),
+            function,
+            args,
+        } => {
+            let first = |args: &[Expr]| match args {
+                [from, to] => size(from) == Some(0) && size(to) != Some(0),
+                _ => false,
+            };
+            match function.node.as_str() {
+                "map" | "sort" | "sortBy" | "reverse" | "distinct" if args.len() < 3 => {
+                    whole(target)
+                }
+                "slice" if first(args) => whole(target),
+                _ => items,
+            }
+        }
+        _ => items,
+    }
+}
+
+/// The number that an expression is.
+fn size(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Literal(Literal::Int(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Whether a condition that `holds`, or doesn't, shows that a list is not empty.
+fn fills(when: &Expr, holds: bool, items: &Expr) -> bool {
+    let own = |list: &Expr| same(whole(list), whole(items));
+    match &when.kind {
+        ExprKind::Unary(UnaryOp::Not, of) => fills(of, !holds, items),
+        ExprKind::Logical(op, parts) => match (op, holds) {
+            (LogicalOp::And, true) | (LogicalOp::Or, false) => {
+                parts.iter().any(|part| fills(part, holds, items))
+            }
+            _ => parts.iter().all(|part| fills(part, holds, items)),
+        },
+        ExprKind::Binary(op, _, list) if op.node == BinaryOp::In => holds && own(list),
+        ExprKind::Binary(op, left, right) => {
+            // What the comparison says of an empty list is not so.
+            let empty = |side: &Expr| match &side.kind {
+                ExprKind::List(elements) if elements.is_empty() => Some(0),
+                ExprKind::Call {
+                    target,
+                    function,
+                    args,
+                } if function.node == "size" => {
+                    let mut of = target.as_deref().into_iter().chain(args);
+                    of.next().filter(|of| own(of)).map(|_| 0)
+                }
+                _ if own(side) => Some(0),
+                _ => size(side),
+            };
+            let speaks = [left, right].iter().any(|side| {
+                let parts = side.parts();
+                own(side) || parts.iter().any(|part| own(part))
+            });
+            let (Some(one), Some(other)) = (empty(left), empty(right)) else {
+                return false;
+            };
+            let says = match op.node {
+                BinaryOp::Equal => one == other,
+                BinaryOp::NotEqual => one != other,
+                BinaryOp::Less => one < other,
+                BinaryOp::LessEqual => one <= other,
+                BinaryOp::Greater => one > other,
+                BinaryOp::GreaterEqual => one >= other,
+                _ => return false,
+            };
+            speaks && says != holds
+        }
+        ExprKind::Call {
+            target: Some(list),
+            function,
+            ..
+        } => match function.node.as_str() {
+            "exists" | "exists_one" | "existsOne" => holds && own(list),
+            "all" => !holds && own(list),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The conditions that a task of a worker asks on its way on, those of the branches behind it included.
+fn routes<'g>(graph: &'g Graph, cfg: &ControlFlowGraph, worker: NodeId) -> Vec<&'g Expr> {
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::from([worker]);
+    let mut open = vec![worker];
+    while let Some(id) = open.pop() {
+        let Some(node) = graph.nodes.get(id) else {
+            continue;
+        };
+        if let Some(Route::Arms(arms, _)) = node.goto.as_ref().map(|goto| &goto.node) {
+            found.extend(arms.iter().filter_map(|arm| arm.when.as_ref()));
+        }
+        let own = cfg.transitions(BlockId::Node(id)).iter();
+        let own = own.filter(|way| matches!(way.kind, EdgeKind::Edge | EdgeKind::Goto));
+        for successor in own.flat_map(|way| &way.successors) {
+            let BlockId::Node(to) = successor.to else {
+                continue;
+            };
+            let branch = graph.nodes.get(to);
+            let branch = branch.is_some_and(|node| matches!(node.work, Work::Branch));
+            if branch && seen.insert(to) {
+                open.push(to);
+            }
+        }
+    }
+    found
+}
+
+/// The first of some fields that a condition reads.
+fn read<'g>(graph: &'g Graph, fields: &BTreeSet<FieldId>, when: &Expr) -> Option<&'g str> {
+    let mut open = vec![when];
+    while let Some(expr) = open.pop() {
+        if let ExprKind::Select { operand, field, .. } = &expr.kind
+            && matches!(&operand.kind, ExprKind::Ident(root) if root == "state")
+            && let Some(id) = graph.field(&field.node).filter(|id| fields.contains(id))
+        {
+            return graph.fields.get(id).map(|field| field.name.node.as_str());
+        }
+        expr.each_part(|part| open.push(part));
+    }
+    None
+}
+
+/// What only comes behind a node, errors, caps and timeouts left out.
+struct Behind {
+    dominators: Dominators<NodeIndex>,
+    /// By number, what each block is the immediate dominator of.
+    next: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Behind {
+    fn of(cfg: &ControlFlowGraph) -> Self {
+        let mut edges: DiGraph<(), ()> = DiGraph::new();
+        let blocks: Vec<BlockId> = cfg.blocks().collect();
+        for _ in &blocks {
+            edges.add_node(());
+        }
+        let start = edges.add_node(());
+        let usual = |kind| !matches!(kind, EdgeKind::Error | EdgeKind::Visits | EdgeKind::Timeout);
+        let own = blocks.iter().flat_map(|block| {
+            let ways = cfg.transitions(*block).iter();
+            ways.map(move |way| (cfg.number(*block), way))
+        });
+        let begins = cfg.start.iter().map(|way| (Some(start.index()), way));
+        for (from, way) in begins.chain(own).filter(|(_, way)| usual(way.kind)) {
+            for successor in &way.successors {
+                if let (Some(from), Some(to)) = (from, cfg.number(successor.to)) {
+                    edges.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
+                }
+            }
+        }
+        let dominators = simple_fast(&edges, start);
+        let mut next: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for at in 0..blocks.len() {
+            if let Some(above) = dominators.immediate_dominator(NodeIndex::new(at)) {
+                next.entry(above.index()).or_default().push(at);
+            }
+        }
+        Self { dominators, next }
+    }
+
+    /// Whether a node only comes behind a worker.
+    fn comes_behind(&self, cfg: &ControlFlowGraph, node: NodeId, worker: NodeId) -> bool {
+        let numbers = [node, worker].map(|id| cfg.number(BlockId::Node(id)).map(NodeIndex::new));
+        let [Some(node), Some(worker)] = numbers else {
+            return false;
+        };
+        let mut above = self.dominators.dominators(node).into_iter().flatten();
+        above.any(|above| above == worker)
+    }
+
+    /// The first node, and no branch, that only comes behind a worker.
+    fn first<'c>(
+        &self,
+        cfg: &'c ControlFlowGraph,
+        worker: NodeId,
+    ) -> Option<&'c super::cfg::model::Block> {
+        let at = cfg.number(BlockId::Node(worker))?;
+        self.dominators.immediate_dominator(NodeIndex::new(at))?;
+        let mut open = vec![at];
+        let mut found: Option<usize> = None;
+        while let Some(block) = open.pop() {
+            for next in self.next.get(&block).into_iter().flatten() {
+                match cfg.block(*next) {
+                    BlockId::Node(id) => match cfg.nodes.get(id) {
+                        Some(node) if node.branch || node.fan_out.is_some() => open.push(*next),
+                        _ => found = Some(found.map_or(*next, |known| known.min(*next))),
+                    },
+                    _ => open.push(*next),
+                }
+            }
+        }
+        match cfg.block(found?) {
+            BlockId::Node(id) => cfg.nodes.get(id),
+            _ => None,
+        }
+    }
+}
