@@ -1,7 +1,7 @@
 //! What a flow can do and cost at worst, before it runs.
 //!
 //! [`audit`] makes a [`Sheet`] of one graph with all that it calls: its longest path, the calls and tokens of models,
-//! the tools in reach and who has agreed before they run, what leaves the machine. Every figure is an upper bound that no run
+//! the tools in reach, where they ask and what permits them, what leaves the machine. Every figure is an upper bound that no run
 //! exceeds, or is said to be unbounded, with the reason: nothing is estimated.
 //!
 //! Not here: what a provider charges (no price is known), and what happens when a killed process or a person makes the
@@ -11,15 +11,15 @@
 //! and ends), [`map`] (a graph as places and ways), [`length`] (of lists that sends
 //! go over), [`count`] (how often its places are come to), [`circle`] and [`walk`] (the
 //! heaviest way through it), [`weight`] (what a visit of a node costs), [`worst`] (all together), [`reach`] (which graphs and tools, behind which
-//! questions), [`heed`] (whether their answers count), [`widen`] (what a change adds).
+//! questions), [`permitted`] (where calls ask, and what permits them), [`widen`] (what a change adds).
 
 pub mod bound;
 mod circle;
 mod count;
 mod ends;
-mod heed;
 mod length;
 mod map;
+pub mod permitted;
 mod reach;
 pub mod sheet;
 mod walk;

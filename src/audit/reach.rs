@@ -10,7 +10,6 @@ use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::node::Work;
 use crate::ir::{Flow, GraphId, ToolId};
 
-use super::heed::unheeded;
 use super::map::Map;
 
 /// Graphs and what is known on entering them.
@@ -22,8 +21,6 @@ pub(super) struct Reach {
     pub before: BTreeMap<(GraphId, NodeId), BTreeSet<String>>,
     /// Nodes that lead back to themselves.
     pub returns: BTreeSet<(GraphId, NodeId)>,
-    /// Questions whose answer nothing looks at.
-    pub unheeded: BTreeSet<String>,
 }
 
 impl Reach {
@@ -33,7 +30,6 @@ impl Reach {
             order,
             before: BTreeMap::new(),
             returns: BTreeSet::new(),
-            unheeded: BTreeSet::new(),
         };
         // What is answered before a graph is entered; `None` where no call of it was seen yet.
         let mut entering: BTreeMap<GraphId, BTreeSet<String>> = BTreeMap::new();
@@ -42,7 +38,6 @@ impl Reach {
             let Some(graph) = flow.graphs.get(id) else {
                 continue;
             };
-            reach.unheeded.extend(unheeded(graph));
             let here = entering.get(&id).cloned().unwrap_or_default();
             let map = Map::of(flow, graph);
             for circle in kosaraju_scc(&map.edges()) {
@@ -203,7 +198,9 @@ fn asking(map: &Map, graph: &Graph) -> DiGraph<Asked, ()> {
         let node = data.node.and_then(|id| graph.nodes.get(id));
         let asks = node.is_some_and(|node| {
             let behind = node.stops.iter().any(|stop| stop.after);
-            behind || matches!(node.work, Work::Interrupt { .. })
+            // A `skip` without a target leads on without a question.
+            let leads_on = node.skips.iter().any(|skip| skip.to.is_none());
+            !leads_on && (behind || matches!(node.work, Work::Interrupt { .. }))
         });
         let before = NodeIndex::new(spot);
         let mut after = before;

@@ -10,6 +10,7 @@ use crate::ir::{Flow, GraphId, ModelId, Node, ToolId};
 
 use super::bound::Bound;
 use super::ends::{begins, exits};
+use super::permitted::{Permission, asked_at, permissions};
 use super::reach::{Reach, stop_name, tools_of};
 use super::weight::{product, weigh};
 use super::worst::Worst;
@@ -81,7 +82,9 @@ pub struct ToolUse {
     pub served: String,
     /// Where what it is given goes, where that is outside of this process.
     pub to: Option<String>,
-    /// `@approve`: a person is asked before each call.
+    /// Whether a call of it asks a person that nobody has permitted: it is `@approve`, or destructive and not `@unattended`.
+    pub asks: bool,
+    /// `@approve`
     pub approve: bool,
     /// `@unattended`: nobody has to be asked.
     pub unattended: bool,
@@ -89,11 +92,23 @@ pub struct ToolUse {
     pub narrowed: BTreeSet<String>,
     /// Nodes that may call it, each with the interrupts that every way to it passes.
     pub nodes: BTreeMap<String, BTreeSet<String>>,
-    /// Interrupts that every way to every one of them passes.
-    pub approved_by: BTreeSet<String>,
-    /// Those of them whose answer nothing looks at: the tool may be called whatever is said.
+    /// Nodes where a call of it may ask a person: some way comes there without a permit. Empty where it never asks.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub unheeded: BTreeSet<String>,
+    pub asks_at: BTreeSet<String>,
+    /// What the answers to questions permit of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub permitted: Vec<Permission>,
+}
+
+impl ToolUse {
+    /// Interrupts that every way to every node which may call it passes.
+    pub fn passed(&self) -> BTreeSet<String> {
+        let mut nodes = self.nodes.values();
+        let first = nodes.next().cloned().unwrap_or_default();
+        nodes.fold(first, |all, passed| {
+            all.intersection(passed).cloned().collect()
+        })
+    }
 }
 
 /// A question to a person.
@@ -135,7 +150,7 @@ pub(super) fn fill(
         model_calls: worst.calls,
         output_tokens: worst.tokens,
         models: Vec::new(),
-        tools: tools(flow, services, reach),
+        tools: tools(flow, entry, services, reach),
         interrupts: Vec::new(),
         secrets: BTreeMap::new(),
         leaves: BTreeMap::new(),
@@ -269,7 +284,8 @@ fn narrowed(node: &Node, tool: ToolId) -> BTreeSet<String> {
     conditions.map(|condition| condition.text.clone()).collect()
 }
 
-fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
+fn tools(flow: &Flow, entry: GraphId, services: &Services, reach: &Reach) -> Vec<ToolUse> {
+    let permissions = permissions(flow, reach);
     let mut used: BTreeMap<usize, ToolUse> = BTreeMap::new();
     for (id, graph, node_id, node) in reach.nodes(flow) {
         for tool_id in tools_of(node) {
@@ -281,40 +297,32 @@ fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
                 None => services.tool(tool).map(|served| (served.kind, served.to)),
             };
             let (served, to) = served.unwrap_or((UNBOUND.to_owned(), None));
-            let entry = used.entry(tool_id.0 as usize).or_insert_with(|| ToolUse {
+            let found = used.entry(tool_id.0 as usize).or_insert_with(|| ToolUse {
                 tool: tool.name.clone(),
                 effect: ToolEffect::word(tool.effect),
                 served,
                 to,
+                asks: tool.asks(),
                 approve: tool.approve,
                 unattended: tool.unattended,
                 narrowed: narrowed(node, tool_id),
                 nodes: BTreeMap::new(),
-                approved_by: BTreeSet::new(),
-                unheeded: BTreeSet::new(),
+                asks_at: match tool.asks() {
+                    true => asked_at(flow, reach, entry, tool_id),
+                    false => BTreeSet::new(),
+                },
+                permitted: permissions.get(&tool_id).cloned().unwrap_or_default(),
             });
             let before = reach
                 .before
                 .get(&(id, node_id))
                 .cloned()
                 .unwrap_or_default();
-            entry.approved_by = match entry.nodes.is_empty() {
-                true => before.clone(),
-                false => entry.approved_by.intersection(&before).cloned().collect(),
-            };
             let here = narrowed(node, tool_id);
-            entry.narrowed = entry.narrowed.intersection(&here).cloned().collect();
+            found.narrowed = found.narrowed.intersection(&here).cloned().collect();
             let name = format!("{}.{}", graph.name, node.name);
-            entry.nodes.insert(name, before);
+            found.nodes.insert(name, before);
         }
     }
-    let heeded = |tool: ToolUse| ToolUse {
-        unheeded: tool
-            .approved_by
-            .intersection(&reach.unheeded)
-            .cloned()
-            .collect(),
-        ..tool
-    };
-    used.into_values().map(heeded).collect()
+    used.into_values().collect()
 }

@@ -62,7 +62,7 @@ fn tools(old: &Sheet, new: &Sheet, wider: &mut Vec<String>) {
                 tool.served, was.served
             ));
         }
-        if was.approve && !tool.approve {
+        if was.asks && !tool.asks {
             wider.push(format!("tool {name} is called without asking"));
         }
         if tool.unattended && !was.unattended {
@@ -78,15 +78,13 @@ fn tools(old: &Sheet, new: &Sheet, wider: &mut Vec<String>) {
         {
             wider.push(format!("tool {name} is in reach of {node}"));
         }
-        for gone in was.approved_by.difference(&tool.approved_by) {
-            wider.push(format!("tool {name} can be reached without {gone}"));
+        let permitted = tool.permitted.iter();
+        for new in permitted.filter(|permission| !was.permitted.contains(permission)) {
+            let (at, what) = (&new.at, new.shown());
+            wider.push(format!("tool {name} is permitted at {at}: {what}"));
         }
-        let heeded = was.approved_by.difference(&was.unheeded);
-        let unheeded: BTreeSet<&String> = tool.unheeded.iter().collect();
-        for gone in heeded.filter(|question| unheeded.contains(question)) {
-            wider.push(format!(
-                "tool {name} is reached whatever is answered at {gone}"
-            ));
+        for gone in was.passed().difference(&tool.passed()) {
+            wider.push(format!("tool {name} can be reached without {gone}"));
         }
     }
 }

@@ -223,6 +223,7 @@ codes! {
     Warning EMPTY_TOOLS "empty-tools";
     Error > Warning ANSWER_IGNORED "answer-ignored";
     Warning NEEDLESS_PERMIT "needless-permit";
+    Info ASKS_AT_CALL "asks-at-call";
     Error TAINTED_SINK "tainted-sink";
     Error SECRET_SHOWN "secret-shown";
     Error > Warning LITERAL_SECRET "literal-secret";

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 /// The documents whose flows are compiled.
-pub const DOCUMENTS: [&str; 6] = [
+pub const DOCUMENTS: [&str; 7] = [
     "README.md",
     "docs/language.md",
+    "docs/safety.md",
     "docs/runtime.md",
     "docs/cli.md",
     "docs/functions.md",

@@ -1,13 +1,13 @@
-//! Safety: what may flow where.
+//! Safety: where a person is asked, and what may flow where.
 //!
 //! [`safety`] is the entry. Nothing here types an expression, and nothing counts but what is declared: effects of
 //! tools, marks of values (`@untrusted @private @secret @sink`), and where a run can go ([`ControlFlowGraph`](super::cfg::ControlFlowGraph)).
 //!
-//! Reading order: [`origin`] (where a
-//! value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
+//! Reading order: [`permitted`] (calls that ask, and permissions), [`origin`] (where a value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
 
 pub mod literal;
 pub mod origin;
+pub mod permitted;
 pub mod secret;
 pub mod sink;
 pub mod system;
@@ -28,6 +28,7 @@ use super::cfg::MhpCache;
 /// All rules of safety. `mhp_cache` holds the flows of the program's graphs.
 pub fn safety<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
     let mut found = Diagnostics::new();
+    permitted::at_calls(program, mhp_cache.cfgs, &mut found);
     sink::sinks(program, mhp_cache, &mut found);
     secret::secrets(program, mhp_cache, &mut found);
     system::system_texts(program, mhp_cache, &mut found);

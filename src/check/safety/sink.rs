@@ -1,24 +1,30 @@
 //! Arguments that are taken for more than data: what a model or a stranger wrote must not get there unlooked at.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::SinkKind;
 use crate::ir::{GraphId, NodeId, ToolId};
+use crate::resolve::answer::AnswerNames;
 use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
 use super::super::cfg::MhpCache;
 use super::in_scope;
-use super::origin::{Env, Inside, Leaf, Search, Trail, Vouch, Wanted, is_plain, leaves, vetted};
+use super::origin::{
+    Env, Inside, Leaf, Search, Trail, Vouch, Wanted, elements, is_plain, leaves, vetted,
+};
+use super::permitted::unseen;
 
 /// Reports `@sink` arguments that such a value reaches.
 pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
-    if !program
-        .tools
-        .iter()
-        .any(|tool| open_sinks(tool).next().is_some())
-    {
+    let unseen = unseen(program);
+    let unseen = &unseen;
+    let mut tools = program.tools.entries();
+    let pinned = program.graphs.iter().flat_map(|graph| &graph.nodes);
+    let pinned = pinned.flat_map(Node::permits).next().is_some();
+    if !pinned && !tools.any(|(id, tool)| open_sinks((id, tool), unseen).next().is_some()) {
         return;
     }
     let wanted = Wanted {
@@ -30,9 +36,10 @@ pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut
     let mut search = Search::new(program, mhp_cache, wanted);
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
+            pins(&mut search, program, (id, at), node, diags);
             match &node.work {
-                Work::Call { .. } => call(&mut search, program, (id, at), node, diags),
-                Work::Agent { .. } => chosen(program, graph, node, None, diags),
+                Work::Call { .. } => call(&mut search, (program, unseen), (id, at), node, diags),
+                Work::Agent { .. } => chosen((program, unseen), graph, node, None, diags),
                 Work::Tools {
                     messages: Some(messages),
                     ..
@@ -40,7 +47,7 @@ pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut
                     let read = leaves(messages, &search.guarded(node));
                     let read = search.unguarded(node, read);
                     if let Some(trail) = search.source(Inside::Before(id, at), &read) {
-                        chosen(program, graph, node, Some(&trail), diags);
+                        chosen((program, unseen), graph, node, Some(&trail), diags);
                     }
                 }
                 _ => {}
@@ -49,9 +56,22 @@ pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut
     }
 }
 
-/// Parameters of a tool that nothing stands before: no person who is asked before each call, no form, no type of few values.
-fn open_sinks(tool: &Tool) -> impl Iterator<Item = (&Param, Sink)> {
-    let params = tool.params.iter().filter(|_| !tool.asks());
+/// The tools that a permit lets through with any arguments.
+type Unseen = BTreeMap<ToolId, Span>;
+
+/// Parameters of a tool that nothing stands before: no person who sees each call, or what is permitted, no form, no type of few
+/// values.
+fn open_sinks<'p>(
+    (id, tool): (ToolId, &'p Tool),
+    unseen: &Unseen,
+) -> impl Iterator<Item = (&'p Param, Sink)> + use<'p> {
+    let seen = tool.asks() && !unseen.contains_key(&id);
+    texts(tool).filter(move |_| !seen)
+}
+
+/// Sinks of a tool that take free text of any form.
+fn texts(tool: &Tool) -> impl Iterator<Item = (&Param, Sink)> {
+    let params = tool.params.iter();
     params
         .filter(|param| param.constraints.pattern.is_none() && !is_plain(&param.ty.node))
         .filter_map(|param| Some((param, param.sink?)))
@@ -60,23 +80,23 @@ fn open_sinks(tool: &Tool) -> impl Iterator<Item = (&Param, Sink)> {
 /// The arguments of a `call` node.
 fn call(
     search: &mut Search,
-    program: &Program,
+    (program, unseen): (&Program, &Unseen),
     (id, at): (GraphId, NodeId),
     node: &Node,
     diags: &mut Diagnostics,
 ) {
     let Work::Call {
-        tool: Some(tool),
+        tool: Some(tool_id),
         args,
         ..
     } = &node.work
     else {
         return;
     };
-    let Some(tool) = program.tools.get(*tool) else {
+    let Some(tool) = program.tools.get(*tool_id) else {
         return;
     };
-    for (param, sink) in open_sinks(tool) {
+    for (param, sink) in open_sinks((*tool_id, tool), unseen) {
         let name = &param.name.node;
         let Some(arg) = args.iter().find(|arg| arg.name.node == *name) else {
             continue;
@@ -96,11 +116,80 @@ fn call(
             .label(trail.source.0, trail.source.1);
         let through = trail.through.into_iter();
         let found = through.fold(found, |found, (span, text)| found.label(span, text));
-        diags.push(
-            found
-                .label(sink.span, format!("`{name}` is a sink"))
-                .help(MEND),
-        );
+        let found = found.label(sink.span, format!("`{name}` is a sink"));
+        diags.push(mended(found, unseen.get(tool_id), MEND.to_owned()));
+    }
+}
+
+/// With what helps: where a permit lets any arguments through, that it says which.
+fn mended(found: Diagnostic, permit: Option<&Span>, help: String) -> Diagnostic {
+    match permit {
+        Some(permit) => found
+            .label(*permit, "any arguments are permitted here")
+            .help("say what is permitted: `permit TOOL(PARAM: ..) when ..`, which the person is shown"),
+        None => found.help(help),
+    }
+}
+
+/// Arguments that a permit pins by the answer: those the person is not shown, so that they have to be trusted by themselves.
+fn pins(
+    search: &mut Search,
+    program: &Program,
+    (id, at): (GraphId, NodeId),
+    node: &Node,
+    diags: &mut Diagnostics,
+) {
+    let own = match &node.work {
+        Work::Interrupt { permits, .. } => Some(("answer", Inside::Work(id, at), permits)),
+        _ => None,
+    };
+    let stops = node.stops.iter().map(|stop| {
+        let inside = match stop.after {
+            true => Inside::After(id, at),
+            false => Inside::Before(id, at),
+        };
+        (stop.name.node.as_str(), inside, &stop.permits)
+    });
+    for (answer, inside, permits) in own.into_iter().chain(stops) {
+        let names = AnswerNames::of(answer, &node.lets);
+        for permit in permits {
+            let (Some(tool), Some(args)) = (permit.tool, &permit.args) else {
+                continue;
+            };
+            let Some(tool) = program.tools.get(tool) else {
+                continue;
+            };
+            let mut env = search.guarded(node);
+            let late = permit.each.as_ref().is_some_and(|each| {
+                env.insert(each.var.node.clone(), elements(&each.items, &env));
+                names.read_by(&each.items)
+            });
+            for (param, sink) in texts(tool) {
+                let name = &param.name.node;
+                let arg = args.iter().find(|arg| arg.name.node == *name);
+                let Some(arg) = arg.filter(|arg| late || names.read_by(&arg.value)) else {
+                    continue;
+                };
+                let read = leaves(&arg.value, &env);
+                let read = search.unguarded(node, read);
+                let Some(trail) = search.source(inside, &read) else {
+                    continue;
+                };
+                let message = format!(
+                    "argument `{name}` of tool `{}` is {}, and `{}` is permitted without being shown or checked",
+                    tool.name.node,
+                    taken_for(sink.kind),
+                    shown(&read, trail.read),
+                );
+                let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span)
+                    .label(trail.source.0, trail.source.1);
+                diags.push(
+                    found
+                        .label(sink.span, format!("`{name}` is a sink"))
+                        .help("pin what doesn't read the answer, which the person is shown, or the answer itself"),
+                );
+            }
+        }
     }
 }
 
@@ -113,7 +202,7 @@ fn shown(leaves: &[Leaf], read: Span) -> String {
 
 /// Sinks of the tools that a model may call as it likes.
 fn chosen(
-    program: &Program,
+    (program, unseen): (&Program, &Unseen),
     graph: &Graph,
     node: &Node,
     trail: Option<&Trail>,
@@ -125,7 +214,7 @@ fn chosen(
         };
         let bound = graph.tools.as_ref().map(|list| list.span);
         let told = narrowed(program, node, used.node);
-        for (param, sink) in open_sinks(tool) {
+        for (param, sink) in open_sinks((used.node, tool), unseen) {
             let name = &param.name.node;
             if told.iter().any(|vouch| vouch.is_for(name)) {
                 continue;
@@ -152,13 +241,11 @@ fn chosen(
             if let Some(trail) = trail {
                 found = found.label(trail.source.0, trail.source.1.clone());
             }
-            diags.push(
-                found
-                    .label(sink.span, format!("`{name}` is a sink"))
-                    .help(format!(
-                        "give `{name}` a `@pattern` or an enum, or mark the tool `@approve`, so that a person sees each call"
-                    )),
+            let found = found.label(sink.span, format!("`{name}` is a sink"));
+            let help = format!(
+                "give `{name}` a `@pattern` or an enum, or mark the tool `@approve`, so that a person sees each call"
             );
+            diags.push(mended(found, unseen.get(&used.node), help));
         }
     }
 }

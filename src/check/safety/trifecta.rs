@@ -1,6 +1,7 @@
 //! The three-way rule: private data, untrusted content and a way out, in the hands of one model and with no person in
 //! between. The content may tell the model to send the data away.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::base::Span;
@@ -12,6 +13,7 @@ use crate::resolve::program::{Graph, Node, Param, Program, Tool, Work};
 use super::super::cfg::MhpCache;
 use super::in_scope;
 use super::origin::{Inside, Leaf, Search, Wanted, is_plain, leaves, prompt_leaves};
+use super::permitted::unseen;
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
 pub fn trifectas<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
@@ -41,6 +43,7 @@ pub fn trifectas<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: 
                 ..wanted
             },
         ),
+        unseen: unseen(program),
         diags,
     };
     for (id, graph) in program.graphs.entries() {
@@ -66,6 +69,8 @@ struct Rule<'a, 'd> {
     program: &'a Program,
     private: Search<'a>,
     untrusted: Search<'a>,
+    /// The tools that a permit lets through with any arguments.
+    unseen: BTreeMap<ToolId, Span>,
     diags: &'d mut Diagnostics,
 }
 
@@ -77,7 +82,7 @@ impl Rule<'_, '_> {
             .collect();
         let Some(out) = tools
             .iter()
-            .find_map(|(_, tool, span)| outward(tool, *span))
+            .find_map(|(id, tool, span)| outward((*id, tool), &self.unseen, *span))
         else {
             return;
         };
@@ -126,18 +131,19 @@ impl Rule<'_, '_> {
     /// A call that sends away what a model made of both.
     fn call(&mut self, (id, at): (GraphId, NodeId), node: &Node) {
         let Work::Call {
-            tool: Some(tool),
+            tool: Some(tool_id),
             name,
             args,
         } = &node.work
         else {
             return;
         };
-        let tool = self.program.tools.get(*tool);
+        let tool = self.program.tools.get(*tool_id);
         let Some(tool) = tool else {
             return;
         };
-        let Some(out) = outward(tool, name.span).filter(|out| out.sure) else {
+        let Some(out) = outward((*tool_id, tool), &self.unseen, name.span).filter(|out| out.sure)
+        else {
             return;
         };
         let lets = self.untrusted.guarded(node);
@@ -222,9 +228,13 @@ fn private_by_effect(tool: &Tool, span: Span) -> Option<Part> {
 }
 
 /// A tool that carries what it is given to the outside.
-fn outward(tool: &Tool, span: Span) -> Option<Part> {
+fn outward(
+    (id, tool): (ToolId, &Tool),
+    unseen: &BTreeMap<ToolId, Span>,
+    span: Span,
+) -> Option<Part> {
     // What long-term memory is given stays in the project's own store.
-    if tool.asks() || tool.body.is_some() || tool.module.is_some() {
+    if (tool.asks() && !unseen.contains_key(&id)) || tool.body.is_some() || tool.module.is_some() {
         return None;
     }
     let carries = |kind: Option<SinkKind>| {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::audit::sheet::ToolUse;
 use crate::audit::widen::shown;
 use crate::audit::{Bound, Sheet};
 use crate::base::duration;
@@ -84,36 +85,42 @@ fn tools(page: &mut Page, sheet: &Sheet) {
     let tools: Vec<String> = sheet
         .tools
         .iter()
-        .map(|tool| {
+        .flat_map(|tool| {
             let nodes: Vec<&str> = tool.nodes.keys().map(String::as_str).collect();
-            let asked = tool.approved_by.iter();
-            let approved: Vec<String> = asked
-                .map(|question| match tool.unheeded.contains(question) {
-                    true => format!("{question} (whatever is answered)"),
-                    false => question.clone(),
-                })
-                .collect();
-            let approved = match (tool.approve, approved.is_empty()) {
-                (true, _) => "a person approves each call".to_owned(),
-                (false, true) if tool.unattended => "approved by nobody, @unattended".to_owned(),
-                (false, true) => "approved by nobody".to_owned(),
-                (false, false) => format!("after {}", approved.join(", ")),
-            };
             let conditions: Vec<&str> = tool.narrowed.iter().map(String::as_str).collect();
             let narrowed = match conditions.is_empty() {
                 true => String::new(),
                 false => format!(" where {}", conditions.join(" && ")),
             };
-            format!(
-                "{}{narrowed} ({}): {}; in {}; {approved}",
+            let (effect, served, nodes) = (tool.effect, &tool.served, nodes.join(", "));
+            let first = format!(
+                "{}{narrowed} ({effect}): {served}; in {nodes}; {}",
                 tool.tool,
-                tool.effect,
-                tool.served,
-                nodes.join(", ")
-            )
+                asked(tool)
+            );
+            let permitted = tool.permitted.iter();
+            let permitted =
+                permitted.map(|one| format!("  permitted at {}: {}", one.at, one.shown()));
+            std::iter::once(first).chain(permitted)
         })
         .collect();
     page.lines("tools", &tools, "none");
+}
+
+/// Where a call asks, or why it doesn't; and the questions that every way to it passes.
+fn asked(tool: &ToolUse) -> String {
+    let asks: Vec<&str> = tool.asks_at.iter().map(String::as_str).collect();
+    let asks = match (tool.asks, asks.is_empty()) {
+        (true, false) => format!("asks in {}", asks.join(", ")),
+        (true, true) => "asks only for what is not permitted".to_owned(),
+        (false, _) if tool.unattended => "never asks, @unattended".to_owned(),
+        (false, _) => "never asks".to_owned(),
+    };
+    let passed: Vec<String> = tool.passed().into_iter().collect();
+    match passed.is_empty() {
+        true => asks,
+        false => format!("{asks}; after {}", passed.join(", ")),
+    }
 }
 
 fn uses(of: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {

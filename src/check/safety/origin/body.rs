@@ -140,7 +140,9 @@ impl Search<'_> {
                 }
                 None
             }
-            Work::Agent { .. } | Work::Tools { .. } if self.wanted.model && !declared.asks() => {
+            Work::Agent { .. } | Work::Tools { .. }
+                if self.wanted.model && !(declared.asks() && !self.unseen.contains_key(&tool)) =>
+            {
                 let said = format!(
                     "a model chooses `{name}` of tool `{}` in `{}`",
                     declared.name.node, calling.name.node

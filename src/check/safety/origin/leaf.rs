@@ -11,7 +11,7 @@ use crate::base::Span;
 use crate::resolve::program::Words;
 
 use super::env::Env;
-use super::made::{EACH, ELEMENT, KEY, is_index};
+use super::made::{EACH, ELEMENT, KEY, Made, is_index};
 use super::text::template_leaves;
 use super::value::made;
 use super::vouch::Vetted;
@@ -124,6 +124,11 @@ pub fn text_leaves(words: &Words, env: &Env) -> Vec<Leaf> {
 /// What a value is made from, each path once.
 pub fn leaves(expr: &Expr, env: &Env) -> Vec<Leaf> {
     made(expr, env).leaves()
+}
+
+/// What the elements of a list are made from.
+pub fn elements(list: &Expr, env: &Env) -> Made {
+    made(list, env).part(ELEMENT, None)
 }
 
 /// The leaves, with what vouches for them.

@@ -31,7 +31,7 @@ mod vouch;
 mod write;
 
 pub use env::{Env, env};
-pub use leaf::{Leaf, Path, leaves, text_leaves};
+pub use leaf::{Leaf, Path, elements, leaves, text_leaves};
 pub(super) use resolve::prompt_leaves;
 pub use search::{Inside, Search, Trail};
 pub use shape::{Wanted, is_plain};

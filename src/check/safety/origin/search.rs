@@ -1,6 +1,6 @@
 //! The search: what is open, what has been seen, and the trail back to the use.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use crate::base::{IdVec, Span};
@@ -11,6 +11,7 @@ use crate::resolve::program::{Graph, Node, Program};
 use super::super::super::calls::callers;
 use super::super::super::cfg::sparse::Sparse;
 use super::super::super::cfg::{BlockId, ControlFlowGraph, MhpCache};
+use super::super::permitted::unseen;
 use super::aside::Writers;
 use super::env::{Env, env, env_knowing};
 use super::graph::{Backwards, number};
@@ -124,6 +125,8 @@ pub struct Search<'a> {
     pub(super) mhp_cache: Rc<MhpCache<'a>>,
     pub(super) wanted: Wanted,
     pub(super) callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
+    /// The tools that a permit lets through with any arguments.
+    pub(super) unseen: BTreeMap<ToolId, Span>,
     backwards: HashMap<GraphId, Backwards<'a>>,
     /// Which nodes write each field, in graphs that run more than one thing at once.
     pub(super) writers: HashMap<GraphId, Rc<Writers>>,
@@ -162,6 +165,7 @@ impl<'a> Search<'a> {
             mhp_cache: mhp_cache.clone(),
             wanted,
             callers: callers(program),
+            unseen: unseen(program),
             backwards: HashMap::new(),
             writers: HashMap::new(),
             around: HashMap::new(),

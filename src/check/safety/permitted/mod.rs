@@ -1,0 +1,105 @@
+//! `asks-at-call`: calls of tools that ask, to which some way comes without a question that permits them.
+//!
+//! [`unpermitted`] is the analysis. [`unseen`] are the tools whose arguments a person may never have seen, which the rules of values ask.
+
+mod unpermitted;
+
+use std::collections::BTreeMap;
+
+use crate::base::{IdVec, Span};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::{GraphId, ToolId};
+use crate::resolve::program::{Graph, Node, Permit, Program, Tool, Work};
+
+use super::super::cfg::ControlFlowGraph;
+use super::in_scope;
+use unpermitted::Unpermitted;
+
+/// Most permits of the same tool that one note points at.
+const SHOWN: usize = 3;
+
+/// Notes them.
+pub fn at_calls(
+    program: &Program,
+    cfgs: &IdVec<GraphId, ControlFlowGraph>,
+    diags: &mut Diagnostics,
+) {
+    if !program.tools.iter().any(Tool::asks) {
+        return;
+    }
+    let permits = permits(program);
+    let ways = Unpermitted::new(program, cfgs, &permits);
+    for (id, graph) in program.graphs.entries() {
+        for (at, node) in graph.nodes.entries() {
+            for (tool, place) in asking(program, graph, node) {
+                if ways.come_to((id, at), tool) {
+                    let known = permits.get(&tool).map_or(&[][..], Vec::as_slice);
+                    if let Some(tool) = program.tools.get(tool) {
+                        diags.push(note(node, tool, place, known));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every permit, by tool.
+fn permits(program: &Program) -> BTreeMap<ToolId, Vec<&Permit>> {
+    let mut found: BTreeMap<ToolId, Vec<&Permit>> = BTreeMap::new();
+    let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
+    for permit in nodes.flat_map(Node::permits) {
+        if let Some(tool) = permit.tool {
+            found.entry(tool).or_default().push(permit);
+        }
+    }
+    found
+}
+
+/// The tools that some question permits with any arguments, each with that permit: nobody may have seen what they are given.
+pub fn unseen(program: &Program) -> BTreeMap<ToolId, Span> {
+    let mut found = BTreeMap::new();
+    for (tool, permits) in permits(program) {
+        let any = permits.iter().find(|permit| permit.args.is_none());
+        found.extend(any.map(|permit| (tool, permit.span)));
+    }
+    found
+}
+
+/// Tools that ask and that a node may call, each with the place to point at. An `llm` only asks for calls.
+fn asking(program: &Program, graph: &Graph, node: &Node) -> Vec<(ToolId, Span)> {
+    if matches!(node.work, Work::Llm(_)) {
+        return Vec::new();
+    }
+    let tools = in_scope(graph, node).into_iter();
+    let asks = tools.filter(|used| program.tools.get(used.node).is_some_and(Tool::asks));
+    asks.map(|used| match node.span.holds(used.span) {
+        true => (used.node, used.span),
+        // Taken from the graph's list.
+        false => (used.node, node.name.span),
+    })
+    .collect()
+}
+
+fn note(node: &Node, tool: &Tool, place: Span, permits: &[&Permit]) -> Diagnostic {
+    let name = &tool.name.node;
+    let message = match permits.is_empty() {
+        true => format!(
+            "`{}` asks a person before it calls `{name}`",
+            node.name.node
+        ),
+        false => format!(
+            "`{}` may ask a person before it calls `{name}`: some way comes here without a `permit` of it",
+            node.name.node
+        ),
+    };
+    let mut found = Diagnostic::new(&codes::ASKS_AT_CALL, message, place);
+    if let Some(effect) = tool.approve.or(tool.effect_span) {
+        found = found.label(effect, "a call of it asks");
+    }
+    for permit in permits.iter().take(SHOWN) {
+        found = found.label(permit.span, "permitted here");
+    }
+    found.help(format!(
+        "a question on the way may permit it: `permit {name}(..) when answer ..`"
+    ))
+}

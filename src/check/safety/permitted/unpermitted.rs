@@ -1,0 +1,308 @@
+//! Where some way of a run comes to without a permit of a tool.
+//!
+//! A forward analysis with one bit a tool: whether some way comes to a block and has passed no `permit` of it. Where ways meet,
+//! one of them is enough; at a join none of its members may have one, as the permissions of all of them are passed on. A
+//! called graph is a summary: which ways from its start to its end pass no permit.
+//!
+//! A way passes a permit where the question is answered, whatever the answer. What a `skip`, a timeout or an error leads
+//! past counts for nothing.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::base::IdVec;
+use crate::ir::{GraphId, JoinId, NodeId, ToolId};
+use crate::resolve::program::{Graph, Node, Permit, Program, Work};
+
+use super::super::super::calls::{called, callers};
+use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition};
+use super::super::roots;
+
+/// A set of the tools that have a permit, by their numbers.
+type Bits = Vec<u64>;
+
+/// Where some way comes to without a permit.
+pub struct Unpermitted<'a> {
+    program: &'a Program,
+    cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
+    /// The tools that have a permit; of others no way has one.
+    numbers: BTreeMap<ToolId, usize>,
+    /// By graph: the tools that some way from its start to its end has no permit of.
+    through: IdVec<GraphId, Bits>,
+    /// By graph and node: the tools that some way to the node has no permit of, where it begins.
+    at: BTreeMap<GraphId, Vec<Bits>>,
+}
+
+impl<'a> Unpermitted<'a> {
+    /// Follows all ways of the program. `permits` are those of each tool that has one.
+    pub fn new(
+        program: &'a Program,
+        cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
+        permits: &BTreeMap<ToolId, Vec<&Permit>>,
+    ) -> Self {
+        let numbers: BTreeMap<ToolId, usize> = permits.keys().copied().zip(0..).collect();
+        let words = numbers.len().div_ceil(64);
+        let mut found = Self {
+            program,
+            cfgs,
+            through: program.graphs.ids().map(|_| vec![0; words]).collect(),
+            numbers,
+            at: BTreeMap::new(),
+        };
+        if !found.numbers.is_empty() {
+            found.summaries();
+            found.entries();
+        }
+        found
+    }
+
+    /// Whether some way comes to a call of the tool in a node without a permit of it.
+    pub fn come_to(&self, (graph, node): (GraphId, NodeId), tool: ToolId) -> bool {
+        let Some(number) = self.numbers.get(&tool) else {
+            return true;
+        };
+        let blocks = self.at.get(&graph);
+        let begins = blocks.and_then(|blocks| blocks.get(node.0 as usize));
+        let Some(begins) = begins.filter(|begins| has(begins, *number)) else {
+            return false;
+        };
+        let declared = self.program.graphs.get(graph);
+        let declared = declared.and_then(|graph| graph.nodes.get(node));
+        let left = declared.map(|node| self.asked_before(node, begins.clone()));
+        left.is_some_and(|left| has(&left, *number))
+    }
+
+    fn all(&self) -> Bits {
+        let mut bits = self.none();
+        for number in self.numbers.values() {
+            if let Some(word) = bits.get_mut(number / 64) {
+                *word |= 1 << (number % 64);
+            }
+        }
+        bits
+    }
+
+    fn none(&self) -> Bits {
+        vec![0; self.numbers.len().div_ceil(64)]
+    }
+
+    /// What each graph lets through, callers again where a called graph lets more through.
+    fn summaries(&mut self) {
+        let callers = callers(self.program);
+        let mut open: Vec<GraphId> = self.program.graphs.ids().collect();
+        while let Some(id) = open.pop() {
+            let (_, end) = self.follow(id, &self.all());
+            let Some(known) = self.through.get_mut(id) else {
+                continue;
+            };
+            if join(known, &end) {
+                let again = callers.get(id).into_iter().flatten();
+                open.extend(again.map(|(caller, _)| *caller));
+            }
+        }
+    }
+
+    /// What comes to each block, from the graphs that a run may begin with into those that they call.
+    fn entries(&mut self) {
+        let mut begins: BTreeMap<GraphId, Bits> = BTreeMap::new();
+        let mut open = Vec::new();
+        for root in roots(self.program) {
+            begins.insert(root, self.all());
+            open.push(root);
+        }
+        while let Some(id) = open.pop() {
+            let Some(start) = begins.get(&id).cloned() else {
+                continue;
+            };
+            let (at, _) = self.follow(id, &start);
+            let nodes = self.program.graphs.get(id).into_iter();
+            let nodes = nodes.flat_map(|graph| &graph.nodes).zip(&at);
+            for (node, here) in nodes {
+                let Some((child, _)) = called(node) else {
+                    continue;
+                };
+                let given = self.asked_before(node, here.clone());
+                let known = begins.entry(child).or_insert_with(|| self.none());
+                if join(known, &given) {
+                    open.push(child);
+                }
+            }
+            self.at.insert(id, at);
+        }
+    }
+
+    /// What comes to each block of a graph that begins with `start`, and what comes to its end.
+    fn follow(&self, id: GraphId, start: &Bits) -> (Vec<Bits>, Bits) {
+        let (Some(graph), Some(cfg)) = (self.program.graphs.get(id), self.cfgs.get(id)) else {
+            return (Vec::new(), start.clone());
+        };
+        let blocks = cfg.nodes.len() + cfg.joins.len();
+        let mut following = Following {
+            ways: self,
+            graph,
+            cfg,
+            at: vec![self.none(); blocks],
+            end: self.none(),
+            open: VecDeque::new(),
+            waiting: vec![false; blocks],
+        };
+        for transition in &cfg.start {
+            following.lead_on(transition, start);
+        }
+        following.run();
+        let Following { at, mut end, .. } = following;
+        if cfg.exits {
+            // It may end behind any super-step.
+            at.iter().for_each(|bits| _ = join(&mut end, bits));
+        }
+        (at, end)
+    }
+
+    /// Without what the questions permit that are asked ahead of all that the node does.
+    fn asked_before(&self, node: &Node, bits: Bits) -> Bits {
+        let before = node.stops.iter().filter(|stop| !stop.after);
+        self.without(bits, before.flat_map(|stop| &stop.permits))
+    }
+
+    fn without<'p>(&self, mut bits: Bits, permits: impl Iterator<Item = &'p Permit>) -> Bits {
+        for permit in permits {
+            let number = permit.tool.and_then(|tool| self.numbers.get(&tool));
+            if let Some(number) = number
+                && let Some(word) = bits.get_mut(number / 64)
+            {
+                *word &= !(1 << (number % 64));
+            }
+        }
+        bits
+    }
+
+    /// What is left behind a way out of a node.
+    fn behind(&self, node: &Node, kind: EdgeKind, begins: &Bits) -> Bits {
+        if matches!(kind, EdgeKind::Visits | EdgeKind::Error) {
+            return begins.clone();
+        }
+        let asked = self.asked_before(node, begins.clone());
+        let skipped = node.skips.iter().any(|skip| skip.to.is_none());
+        if skipped || !matches!(kind, EdgeKind::Edge | EdgeKind::Goto) {
+            return asked;
+        }
+        let own = match &node.work {
+            Work::Interrupt { permits, .. } => permits.as_slice(),
+            _ => &[],
+        };
+        let after = node.stops.iter().filter(|stop| stop.after);
+        let after = after.flat_map(|stop| &stop.permits);
+        let mut left = self.without(asked, own.iter().chain(after));
+        let through = called(node).and_then(|(child, _)| self.through.get(child));
+        if let Some(through) = through {
+            let words = left.iter_mut().zip(through);
+            words.for_each(|(word, through)| *word &= through);
+        }
+        left
+    }
+}
+
+/// The analysis of one graph under way.
+struct Following<'f, 'a> {
+    ways: &'f Unpermitted<'a>,
+    graph: &'a Graph,
+    cfg: &'a ControlFlowGraph,
+    /// What has come to each block so far, by its number.
+    at: Vec<Bits>,
+    end: Bits,
+    /// Blocks to which something new has come, first in, first out: so a join comes behind its members.
+    open: VecDeque<usize>,
+    waiting: Vec<bool>,
+}
+
+impl Following<'_, '_> {
+    fn run(&mut self) {
+        while let Some(number) = self.open.pop_front() {
+            if let Some(waiting) = self.waiting.get_mut(number) {
+                *waiting = false;
+            }
+            let block = self.cfg.block(number);
+            if let BlockId::Join(id) = block {
+                let met = self.members(id);
+                if !self.at.get_mut(number).is_some_and(|at| join(at, &met)) {
+                    continue;
+                }
+            }
+            for transition in self.cfg.transitions(block) {
+                let behind = self.behind(number, transition.kind);
+                self.lead_on(transition, &behind);
+            }
+        }
+    }
+
+    /// What is left behind a way out of a block.
+    fn behind(&self, number: usize, kind: EdgeKind) -> Bits {
+        let begins = self.at.get(number).cloned().unwrap_or_default();
+        match self.cfg.block(number) {
+            BlockId::Node(id) => match self.graph.nodes.get(id) {
+                Some(node) => self.ways.behind(node, kind, &begins),
+                None => begins,
+            },
+            _ => begins,
+        }
+    }
+
+    fn lead_on(&mut self, transition: &Transition, bits: &Bits) {
+        for successor in &transition.successors {
+            let number = self.cfg.number(successor.to);
+            let new = match (successor.to, number) {
+                (BlockId::End | BlockId::Leave, _) => {
+                    join(&mut self.end, bits);
+                    false
+                }
+                // Looked at when all that leads there now has been.
+                (BlockId::Join(_), _) => true,
+                (_, Some(number)) => {
+                    let at = self.at.get_mut(number);
+                    at.is_some_and(|at| join(at, bits))
+                }
+                _ => false,
+            };
+            let waiting = number.and_then(|number| Some((number, self.waiting.get_mut(number)?)));
+            if let Some((number, waiting)) = waiting.filter(|(_, waiting)| new && !**waiting) {
+                *waiting = true;
+                self.open.push_back(number);
+            }
+        }
+    }
+
+    /// What comes to a join: what all of its members bring.
+    fn members(&self, id: JoinId) -> Bits {
+        let mut met = self.ways.all();
+        let members = self.cfg.joins.get(id).into_iter();
+        for (member, _) in members.flat_map(|join| &join.members) {
+            let mut brought = self.ways.none();
+            for transition in self.cfg.transitions(BlockId::Node(*member)) {
+                let mut to = transition.successors.iter();
+                if to.any(|successor| successor.to == BlockId::Join(id)) {
+                    join(
+                        &mut brought,
+                        &self.behind(member.0 as usize, transition.kind),
+                    );
+                }
+            }
+            let words = met.iter_mut().zip(&brought);
+            words.for_each(|(word, brought)| *word &= brought);
+        }
+        met
+    }
+}
+
+fn has(bits: &Bits, number: usize) -> bool {
+    let word = bits.get(number / 64);
+    word.is_some_and(|word| word & (1 << (number % 64)) != 0)
+}
+
+/// Adds the other's bits; whether one was new.
+fn join(bits: &mut Bits, other: &Bits) -> bool {
+    let mut new = false;
+    for (word, other) in bits.iter_mut().zip(other) {
+        new |= *other & !*word != 0;
+        *word |= other;
+    }
+    new
+}
