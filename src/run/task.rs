@@ -324,7 +324,7 @@ impl<'a> TaskRun<'a> {
     }
 
     fn bind(&mut self, slot: Slot, code: &Code) -> Result<(), RunError> {
-        let value = self.eval(code)?;
+        let value = code.intermediate(&self.env())?;
         self.put_slot(slot, value);
         Ok(())
     }

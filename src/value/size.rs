@@ -26,6 +26,8 @@ pub(super) struct Size {
     depth: u16,
     /// Elements inside at any depth, every 16 bytes of text counted as one more; saturates.
     weight: u32,
+    /// Floats inside that are infinite or not a number.
+    not_finite: u32,
 }
 
 impl Size {
@@ -36,11 +38,18 @@ impl Size {
             Value::Optional(Some(inner)) => Size::of(inner),
             Value::String(text) => return Size::text(text.len()),
             Value::Bytes(bytes) => return Size::text(bytes.len()),
+            Value::Float(float) => {
+                return Size {
+                    not_finite: u32::from(!float.is_finite()),
+                    ..Size::text(0)
+                };
+            }
             _ => return Size::text(0),
         };
         Size {
             depth: inner.depth.saturating_add(1),
             weight: inner.weight.saturating_add(1),
+            not_finite: inner.not_finite,
         }
     }
 
@@ -48,6 +57,7 @@ impl Size {
         Size {
             depth: 0,
             weight: u32::try_from(1 + len / UNIT).unwrap_or(u32::MAX),
+            not_finite: 0,
         }
     }
 
@@ -56,11 +66,14 @@ impl Size {
         let size = Size::of(value);
         self.depth = self.depth.max(size.depth);
         self.weight = self.weight.saturating_add(size.weight);
+        self.not_finite = self.not_finite.saturating_add(size.not_finite);
     }
 
     /// Counts an element out.
     pub(super) fn take(&mut self, value: &Value) {
-        self.weight = self.weight.saturating_sub(Size::of(value).weight);
+        let size = Size::of(value);
+        self.weight = self.weight.saturating_sub(size.weight);
+        self.not_finite = self.not_finite.saturating_sub(size.not_finite);
     }
 
     /// Counts a key out.
@@ -81,6 +94,19 @@ impl Value {
     /// more. An upper bound; asking costs nothing.
     pub fn weight(&self) -> usize {
         Size::of(self).weight as usize
+    }
+
+    /// Whether all numbers in it are numbers: no float that is infinite or not a number, which only an expression may have
+    /// on its way to something else. The error says what there is.
+    pub fn check_finite(&self) -> Result<(), &'static str> {
+        match self {
+            Value::Float(float) if float.is_nan() => Err("the value is not a number"),
+            Value::Float(float) if float.is_infinite() => Err("the number is infinite"),
+            value if Size::of(value).not_finite > 0 => {
+                Err("the value holds a number that is infinite, or not a number")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the value is within [`MAX_DEPTH`]: asked of what comes from outside, where deeper values could not be kept and

@@ -102,7 +102,11 @@ impl<'a, 'b> Reader<'a, 'b> {
             ExprKind::Ident(_) | ExprKind::Select { .. } | ExprKind::Index { .. } => {
                 let subject = self.subject(expr)?;
                 let yes = Atom::Bool(true);
-                let boolean = self.domains.get(&subject)?.contains(&yes);
+                let domain = self.domains.get(&subject)?;
+                if let Some((Atom::Bool(false), _)) = self.cx.constants.get(&subject) {
+                    return Some((subject, Atoms::default()));
+                }
+                let boolean = domain.contains(&yes);
                 boolean.then(|| (subject, Atoms::from([yes])))
             }
             _ => None,
@@ -127,6 +131,9 @@ impl<'a, 'b> Reader<'a, 'b> {
         };
         let subject = self.subject(subject)?;
         let known = self.domains.get(&subject)?.contains(&value);
+        if !known && self.cx.constants.contains_key(&subject) {
+            return Some((subject, Atoms::default()));
+        }
         known.then(|| (subject, Atoms::from([value])))
     }
 
@@ -156,7 +163,10 @@ impl<'a, 'b> Reader<'a, 'b> {
             if matches!(ty, Type::Int) || ty.without_null() == Type::Int {
                 self.whole.insert(place.clone());
             }
-            let domain = known(&ty, &self.cx.program.types, &self.cx.domains);
+            let domain = match self.cx.constants.get(&place) {
+                Some((atom, _)) => Atoms::from([atom.clone()]),
+                None => known(&ty, &self.cx.program.types, &self.cx.domains),
+            };
             self.domains.insert(place.clone(), domain);
         }
         Some(place)

@@ -91,7 +91,18 @@ impl Cx<'_> {
         if let Some(Verdict { value, subject }) = verdict.filter(|_| self.diags.len() == before) {
             let (what, so) = decides.follows(*value);
             let word = if *value { "always" } else { "never" };
+            let constant = subject
+                .as_ref()
+                .and_then(|subject| self.constants.get(subject))
+                .cloned();
             let message = match subject {
+                Some(subject) if constant.is_some() => {
+                    let is = constant
+                        .as_ref()
+                        .map(|(atom, _)| atom.show())
+                        .unwrap_or_default();
+                    format!("{what} is {word} true: `{subject}` is `{is}` here")
+                }
                 Some(subject) if *value => {
                     format!("{what} is always true: it takes every value of `{subject}`")
                 }
@@ -100,13 +111,16 @@ impl Cx<'_> {
                 }
                 None => format!("{what} is {word} true"),
             };
-            self.report(
-                Diagnostic::new(&codes::CONSTANT_CONDITION, message, expr.span)
-                    .here(so)
-                    .help(
-                        "compare something that differs from run to run, or take the condition out",
-                    ),
-            );
+            let found = Diagnostic::new(&codes::CONSTANT_CONDITION, message, expr.span);
+            let found = found
+                .here(so)
+                .help("compare something that differs from run to run, or take the condition out");
+            self.report(match constant.map(|(_, span)| span) {
+                Some(written) => {
+                    found.label(written, "written here, and the way on is chosen behind it")
+                }
+                None => found,
+            });
         }
         true
     }

@@ -8,14 +8,14 @@ use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, Home, codes};
-use crate::expr::infer::{Checker, Narrowing, Taker, doomed, reads};
+use crate::expr::infer::{Checker, NamedCondition, Narrowing, Taker, doomed, never_finite, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
 use crate::resolve::program::{Graph, Program};
 
-use super::cases::Domains;
+use super::cases::{Atom, Domains};
 use super::facts::Facts;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.
@@ -51,6 +51,10 @@ pub struct Cx<'a> {
     pub sends: Vec<Sent>,
     /// Lists and maps that are written out in a `let`, by its name.
     pub written: BTreeMap<String, Expr>,
+    /// Names of the node that stand for conditions, as long as nothing that these read is written.
+    pub conditions: Vec<NamedCondition>,
+    /// Places that the node has written a constant to.
+    pub constants: BTreeMap<String, (Atom, Span)>,
     /// The tool whose body this is.
     pub tool: Option<String>,
     /// What was found.
@@ -138,6 +142,8 @@ impl<'a> Cx<'a> {
             jump_sets: Vec::new(),
             sends: Vec::new(),
             written: BTreeMap::new(),
+            conditions: Vec::new(),
+            constants: BTreeMap::new(),
             tool: None,
             diags: Diagnostics::new(),
             domains: Domains::default(),
@@ -158,12 +164,17 @@ impl<'a> Cx<'a> {
     ) -> Type {
         self.note_reads(expr);
         let mut found = Diagnostics::new();
+        let goes_on = expected.is_some() || taker.is_some();
         let ty = Checker::new(&self.scope, &self.program.types, &mut found)
             .knowing(self.facts.known.clone())
+            .naming(&self.conditions)
             .into(taker)
             .infer(expr, expected);
         if ty != Type::Error && !found.has_errors() {
             doomed(expr, &self.scope, &self.program.types, &mut found);
+            if goes_on {
+                never_finite(expr, &self.scope, &self.program.types, &mut found);
+            }
             self.choices(expr);
             self.keys_of_lets(expr);
         }
@@ -216,6 +227,7 @@ impl<'a> Cx<'a> {
         let mut unheard = Diagnostics::new();
         Checker::new(&self.scope, &self.program.types, &mut unheard)
             .knowing(self.facts.known.clone())
+            .naming(&self.conditions)
             .infer(expr, None)
     }
 
@@ -224,6 +236,7 @@ impl<'a> Cx<'a> {
         let mut unheard = Diagnostics::new();
         let shown: Narrowing = Checker::new(&self.scope, &self.program.types, &mut unheard)
             .knowing(self.facts.known.clone())
+            .naming(&self.conditions)
             .facts(condition, truth);
         let shown = shown.of_wrong(self.wrong.contains(&condition.span));
         self.facts.known = std::mem::take(&mut self.facts.known).and(shown);
@@ -233,6 +246,7 @@ impl<'a> Cx<'a> {
     pub fn declare(&mut self, name: &str, ty: Type) {
         self.facts.known.forget(name);
         self.written.remove(name);
+        self.conditions.retain(|known| known.name != name);
         self.scope.declare(name, ty);
     }
 

@@ -147,7 +147,7 @@ impl Facts {
 
     /// Nothing is known of these fields any more.
     fn forget_all(&mut self, graph: &Graph, some: &SharedSet<FieldId>, others: &[FieldId]) {
-        let known: Vec<&str> = self.known.iter().take(FEW + 1).collect();
+        let known: Vec<&str> = self.known.places().take(FEW + 1).collect();
         if known.len() > FEW {
             let all = some.iter().chain(others);
             for field in all.filter_map(|id| graph.fields.get(*id)) {

@@ -62,6 +62,7 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     cx.work(node, &mut out);
     node.split_lets().1.iter().for_each(|bound| cx.bound(bound));
     cx.set(&node.set);
+    cx.written_here(node);
     cx.emits(node.emits.iter().filter(|emit| !emit.on_start));
     timed_out(cx, node, &mut out.behind);
     node.stops
@@ -84,6 +85,8 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     }
     cx.diags.gather_nulls(told);
     cx.scope.names.truncate(names);
+    cx.conditions.clear();
+    cx.constants.clear();
     cx.facts = entry;
     out
 }

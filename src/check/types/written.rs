@@ -1,4 +1,5 @@
-//! Keys and indices that a list or map written out in a `let` doesn't have.
+//! What is written out in a node: conditions that have a name, constants of its `set`, and keys and indices that a list or map
+//! of a `let` doesn't have.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +8,53 @@ use crate::ast::item::Let;
 use crate::base::name::few;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::macros;
+use crate::expr::infer::{NamedCondition, macros, reads};
+use crate::ir::FieldId;
+use crate::resolve::program::Node;
 
+use super::cases::Reader;
 use super::cx::Cx;
+use super::facts::keeps_value;
 
 impl Cx<'_> {
+    /// What the `set` of a node has changed for what follows in it: conditions of before say nothing of the new values, and
+    /// a field that it writes a constant to has that one. Not where a `skip` may have left the `set` out.
+    pub(super) fn written_here(&mut self, node: &Node) {
+        let Some(graph) = self.graph else { return };
+        let written: Vec<FieldId> = node.set.iter().filter_map(|item| item.field).collect();
+        let scope = &self.scope;
+        self.conditions.retain(|known| {
+            let read = reads(&known.value, scope).fields;
+            !written.iter().any(|id| read.contains(&id.0))
+        });
+        if node.skips.iter().any(|skip| skip.to.is_none()) {
+            return;
+        }
+        for item in &node.set {
+            let field = item.field.and_then(|id| graph.fields.get(id));
+            let Some(field) = field.filter(|field| keeps_value(field, item.replace)) else {
+                continue;
+            };
+            let value = Reader::new(self).atom(&item.value);
+            let place = format!("state.{}", field.name.node);
+            match value {
+                Some(atom) => self.constants.insert(place, (atom, item.value.span)),
+                None => self.constants.remove(&place),
+            };
+        }
+    }
+
     /// Adds the name of a `let`.
     pub fn bind(&mut self, binding: &Let, ty: Type) {
         let name = &binding.name.node;
+        let condition = ty == Type::Bool;
         self.declare(name, ty);
+        if condition {
+            self.conditions.push(NamedCondition {
+                name: name.clone(),
+                value: binding.value.clone(),
+            });
+        }
         let plain = match &binding.value.kind {
             ExprKind::Map(entries) => entries.iter().all(|entry| !entry.optional),
             ExprKind::List(items) => items.iter().all(|item| !item.optional),

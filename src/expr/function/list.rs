@@ -76,9 +76,12 @@ pub(super) const FUNCTIONS: &[Row] = &[
     .length(Length::NoLonger),
     Row::method(
         "slice",
-        &["(list<T>, int, int) -> list<T>"],
+        &[
+            "(list<T>, int) -> list<T>",
+            "(list<T>, int, int) -> list<T>",
+        ],
         slice,
-        "The elements from the first position up to, not including, the second.",
+        "The elements from the first position up to, not including, the second or the end.",
         "[1, 2, 3, 4].slice(1, 3) == [2, 3]",
     )
     .carries(Carries::Elements)
@@ -167,7 +170,11 @@ fn reverse(args: &[Value]) -> Computed {
 
 fn slice(args: &[Value]) -> Computed {
     let list = args::list(args, 0)?;
-    let (start, end) = (args::count(args, 1)?, args::count(args, 2)?);
+    let start = args::count(args, 1)?;
+    let end = match args.len() {
+        2 => list.len(),
+        _ => args::count(args, 2)?,
+    };
     if start > end || end > list.len() {
         return Err(format!(
             "{start} to {end} is out of range: the list has {} elements",

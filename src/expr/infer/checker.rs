@@ -8,7 +8,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use super::super::scope::Scope;
 use super::super::ty::{RecordId, Type, TypeTable};
 use super::constant::is_whole_float;
-use super::narrow::Narrowing;
+use super::narrow::{NamedCondition, Narrowing};
 use super::path::path;
 use super::relation::assignable;
 
@@ -30,6 +30,10 @@ pub struct Checker<'a> {
     pub(super) taker: Option<Taker>,
     /// Whether it is the default of a declaration, where a whole number may stand for a float.
     pub(super) declaring: bool,
+    /// Conditions that have a name.
+    pub(super) lets: &'a [NamedCondition],
+    /// How many of them were looked into.
+    pub(super) unfolded: usize,
 }
 
 /// What a value goes into: a field, an argument, a result.
@@ -72,6 +76,8 @@ impl<'a> Checker<'a> {
             quiet: false,
             taker: None,
             declaring: false,
+            lets: &[],
+            unfolded: 0,
         }
     }
 
@@ -84,6 +90,12 @@ impl<'a> Checker<'a> {
     /// Adds places that are known not to be null: what a `require`, a `skip` or a route arm has shown.
     pub fn knowing(mut self, facts: Narrowing) -> Self {
         self.known = self.known.and(facts);
+        self
+    }
+
+    /// Says which names stand for conditions: they show what these would.
+    pub fn naming(mut self, lets: &'a [NamedCondition]) -> Self {
+        self.lets = lets;
         self
     }
 

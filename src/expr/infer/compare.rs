@@ -9,7 +9,6 @@ use super::super::operator as operators;
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::widen;
-use super::narrow::Narrowing;
 use super::operator::is_simple;
 use super::path::path;
 use super::relation::{Texts, overlaps, texts};
@@ -38,16 +37,18 @@ impl Checker<'_> {
         Type::Bool
     }
 
-    /// A comparison with `null` is judged by the declared type: a second guard is no mistake.
+    /// A comparison with `null` or a text is judged by the declared type: a second guard is no mistake.
     fn compared(&mut self, side: &Expr, other: &Expr) -> Type {
-        let is_null = matches!(other.kind, ExprKind::Literal(Literal::Null));
-        if !is_null || path(side).is_none() {
+        let literal = matches!(
+            other.kind,
+            ExprKind::Literal(Literal::Null | Literal::String(_))
+        );
+        let Some(path) = path(side).filter(|_| literal) else {
             return self.expr(side, None);
-        }
+        };
         let narrowed = self.expr(side, None);
-        let own: Narrowing = path(side).into_iter().collect();
         let known = self.known.clone();
-        self.known.without(&own);
+        self.known.forget(&path);
         self.known.anything = false;
         let declared = self.unheard(side);
         self.known = known;

@@ -27,6 +27,34 @@ pub fn doomed(expr: &Expr, scope: &Scope, types: &TypeTable, diags: &mut Diagnos
     }
 }
 
+/// Reports the parts of a value that goes on into a state, an output, an argument or a text, and that are numbers each time which
+/// are infinite or none: such a value is refused there.
+pub fn never_finite(expr: &Expr, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
+    match &expr.kind {
+        ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Record { .. } => {
+            expr.each_part(|part| never_finite(part, scope, types, diags));
+        }
+        ExprKind::Conditional(_, yes, no) => {
+            for branch in [yes, no] {
+                never_finite(branch, scope, types, diags);
+            }
+        }
+        _ => {
+            let mut unheard = Diagnostics::new();
+            let mut walk = Walk {
+                scope,
+                types,
+                diags: &mut unheard,
+            };
+            if walk.is_closed(expr)
+                && let Some(Err(why)) = walk.value(expr).map(|value| value.check_finite())
+            {
+                diags.push(always_fails(expr.span, why));
+            }
+        }
+    }
+}
+
 struct Walk<'a> {
     scope: &'a Scope,
     types: &'a TypeTable,
@@ -100,7 +128,7 @@ impl Walk<'_> {
                 if matches!(self.value(right), Some(Value::Int(0) | Value::Uint(0))) {
                     let (left, sign) = (shown(left), op.node.sign());
                     let why = format!("{what} by zero: `{left} {sign} 0`");
-                    self.report(expr.span, why, None);
+                    self.report(expr.span, &why);
                 }
             }
             ExprKind::Index {
@@ -109,11 +137,25 @@ impl Walk<'_> {
                 optional: false,
             } => {
                 if let Some(Value::Int(at @ i64::MIN..0)) = self.value(index) {
-                    let help =
-                        "count from the end as in `xs.last().orValue(..)` or `xs[size(xs) - 1]`";
                     let of = shown(operand);
-                    let message = format!("`{of}` has no index `{at}`, a list's first is `0`");
-                    self.report(expr.span, message, Some(help));
+                    let why = format!("`{of}` has no index `{at}`, a list's first is `0`");
+                    let mut found = always_fails(expr.span, &why);
+                    found = match at {
+                        -1 => {
+                            let index = Span {
+                                start: operand.span.end,
+                                ..expr.span
+                            };
+                            found
+                                .help(format!("the last element is `{of}.last()`, an optional"))
+                                .fix(index, ".last().value()")
+                        }
+                        at => found.help(format!(
+                            "count from the end: `{of}[size({of}) - {}]`",
+                            at.unsigned_abs()
+                        )),
+                    };
+                    self.diags.push(found);
                 }
             }
             _ => {}
@@ -149,18 +191,21 @@ impl Walk<'_> {
             Err(error) => {
                 // A limit is of this evaluation, not of the expression.
                 if !matches!(error.kind, ErrorKind::Limit | ErrorKind::Effect) {
-                    self.report(error.span, error.message, None);
+                    self.report(error.span, &error.message);
                 }
                 None
             }
         }
     }
 
-    fn report(&mut self, span: Span, why: String, help: Option<&str>) {
-        let message = format!("this always fails: {why}");
-        let found = Diagnostic::new(&codes::ALWAYS_FAILS, message, span);
-        self.diags.push(found.maybe_help(help.map(str::to_owned)));
+    fn report(&mut self, span: Span, why: &str) {
+        self.diags.push(always_fails(span, why));
     }
+}
+
+fn always_fails(span: Span, why: &str) -> Diagnostic {
+    let message = format!("this always fails: {why}");
+    Diagnostic::new(&codes::ALWAYS_FAILS, message, span)
 }
 
 /// A place by its name, anything else cut short.

@@ -12,6 +12,7 @@ use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
 use super::narrow::Narrowing;
 use super::path::path;
+use super::relation::{Texts, texts};
 
 impl Checker<'_> {
     /// The type of a place with what is known of it: not null, and of several records those that it still can be.
@@ -121,11 +122,17 @@ fn is_record(ty: &Type) -> bool {
 /// Those of several types that a place still can be.
 fn left_of(members: &Arc<[Type]>, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
     let asked = known.fields(path);
-    let fits = |member: &&Type| {
-        asked.iter().all(|name| match name.strip_prefix('!') {
-            Some(name) => !must_have(member, name, types),
-            None => has_field(member, name, types),
-        })
+    let excluded = known.excluded_of_fields(path);
+    let fits = |member: &&Type| match member {
+        Type::Literal(text) => !known.excludes(path, text),
+        member => {
+            let all_excluded = |(name, _): &(&str, &str)| is_one_of(member, name, &excluded, types);
+            !excluded.iter().any(all_excluded)
+                && asked.iter().all(|name| match name.strip_prefix('!') {
+                    Some(name) => !must_have(member, name, types),
+                    None => has_field(member, name, types),
+                })
+        }
     };
     let left: Vec<Type> = members.iter().filter(fits).cloned().collect();
     match left.len() {
@@ -140,6 +147,18 @@ pub fn has_field(ty: &Type, name: &str, types: &TypeTable) -> bool {
     match ty {
         Type::Record(id) => types.field_type(*id, name).is_some(),
         Type::Map(_) | Type::Json => true,
+        _ => false,
+    }
+}
+
+/// Whether all texts that a field of a record can be are among those that are excluded.
+fn is_one_of(ty: &Type, name: &str, excluded: &[(&str, &str)], types: &TypeTable) -> bool {
+    let Type::Record(id) = ty else {
+        return false;
+    };
+    let field = types.records.get(*id).and_then(|record| record.field(name));
+    match field.and_then(|field| texts(&field.ty, types)) {
+        Some(Texts::Of(all)) => all.iter().all(|text| excluded.contains(&(name, *text))),
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! What a condition proves: places that are not null.
+//! What a condition proves: places that are not null, and texts that they are not.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
 use super::path::path;
+use super::relation::{Texts, texts};
 
 /// Places known not to be null: paths such as `state.a.b` or `answer.note`; see [`path`]. `state.a.!b` says that `state.a`, one of
 /// several records, is none that must have a `b`.
@@ -17,6 +18,8 @@ pub struct Narrowing {
     paths: SharedSet<Arc<str>>,
     /// What stands in the indices of the paths, each with its path: `state.k` of `state.docs[state.k]`.
     inside: SharedSet<(Arc<str>, Arc<str>)>,
+    /// Texts that places are not, of those that their types name: each place with one.
+    texts: SharedSet<(Arc<str>, Arc<str>)>,
     /// Whether it rests on a condition that is wrong, and reported: what that was to show nobody knows, so it counts as
     /// having shown all that is asked.
     pub anything: bool,
@@ -30,7 +33,7 @@ impl Narrowing {
 
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.paths.is_empty()
+        self.paths.is_empty() && self.texts.is_empty()
     }
 
     /// Whether the place is known not to be null.
@@ -62,18 +65,78 @@ impl Narrowing {
         self.paths.iter().map(|path| &**path)
     }
 
+    /// The places that something is known of.
+    pub fn places(&self) -> impl Iterator<Item = &str> {
+        self.iter()
+            .chain(self.texts.iter().map(|(place, _)| &**place))
+    }
+
     /// Notes a place.
     pub fn note(&mut self, path: String) {
         let path: Arc<str> = path.into();
         if self.paths.insert(path.clone()) {
-            let parts = inside(&path).map(|part| (part.into(), path.clone()));
-            self.inside.extend(parts);
+            self.depends(&path);
         }
+    }
+
+    /// Notes a text that a place is not.
+    pub fn exclude(&mut self, path: &str, text: &str) {
+        let path: Arc<str> = path.into();
+        if self.texts.insert((path.clone(), text.into())) {
+            self.depends(&path);
+        }
+    }
+
+    fn depends(&mut self, path: &Arc<str>) {
+        let parts = inside(path).map(|part| (part.into(), path.clone()));
+        self.inside.extend(parts);
+    }
+
+    /// Whether the place is known not to be a text.
+    pub fn excludes(&self, path: &str, text: &str) -> bool {
+        let excluded: (Arc<str>, Arc<str>) = (path.into(), text.into());
+        self.texts.contains(&excluded)
+    }
+
+    /// The texts that fields of a place are known not to be, each with the field.
+    pub fn excluded_of_fields(&self, path: &str) -> Vec<(&str, &str)> {
+        let prefix = format!("{path}.");
+        let under = self.under(&prefix);
+        under
+            .filter_map(|(place, text)| Some((place.strip_prefix(prefix.as_str())?, &**text)))
+            .collect()
+    }
+
+    /// What is known of texts of places that begin so.
+    fn under<'a>(
+        &'a self,
+        prefix: &str,
+    ) -> impl Iterator<Item = &'a (Arc<str>, Arc<str>)> + use<'a> {
+        let first: (Arc<str>, Arc<str>) = (prefix.into(), "".into());
+        let prefix = first.0.clone();
+        let all = self.texts.starting_at(&first);
+        all.take_while(move |(place, _)| place.starts_with(&*prefix))
+    }
+
+    /// What is known of a name, of another name.
+    pub fn renamed(&self, from: &str, to: &str) -> Narrowing {
+        let renamed = |place: &str| {
+            let rest = place.strip_prefix(from)?;
+            (rest.is_empty() || rest.starts_with(['.', '['])).then(|| format!("{to}{rest}"))
+        };
+        let mut known: Narrowing = self.iter().filter_map(renamed).collect();
+        for (place, text) in self.texts.iter() {
+            renamed(place)
+                .into_iter()
+                .for_each(|place| known.exclude(&place, text));
+        }
+        known
     }
 
     /// What either knows: for two conditions that both hold.
     pub fn and(mut self, other: Narrowing) -> Narrowing {
         self.paths.join(&other.paths);
+        self.texts.join(&other.texts);
         self.inside.join(&other.inside);
         self.anything |= other.anything;
         self
@@ -88,6 +151,7 @@ impl Narrowing {
             (false, false) => {}
         }
         self.paths.keep(&other.paths);
+        self.texts.keep(&other.texts);
         self.inside.keep(&other.inside);
         self
     }
@@ -95,13 +159,14 @@ impl Narrowing {
     /// Takes out what another knows.
     pub fn without(&mut self, other: &Narrowing) {
         self.paths.without(&other.paths);
+        self.texts.without(&other.texts);
         self.inside.without(&other.inside);
     }
 
     /// Forgets all that depends on a place, since it may have been written (`state.a`) or the name now
     /// means something else (`x`).
     pub fn forget(&mut self, written: &str) {
-        if self.paths.is_empty() {
+        if self.is_empty() {
             return;
         }
         let mut gone: Vec<Arc<str>> = Vec::new();
@@ -112,10 +177,16 @@ impl Narrowing {
                 .filter(|path| ***path == *written)
                 .cloned(),
         );
+        gone.extend(
+            self.texts_of(written)
+                .map(|(place, _)| place.clone())
+                .take(1),
+        );
         for sign in [".", "["] {
             let under = format!("{written}{sign}");
             let all = self.paths.starting_at(under.as_str());
             gone.extend(all.take_while(|path| path.starts_with(&under)).cloned());
+            gone.extend(self.under(&under).map(|(place, _)| place.clone()));
         }
         let first: (Arc<str>, Arc<str>) = (written.into(), "".into());
         // What stands between the two and begins so is another name: `state.a_b`, `state.a-`.
@@ -125,9 +196,33 @@ impl Narrowing {
         gone.extend(under.map(|(_, path)| path.clone()));
         for path in gone {
             self.paths.remove(&path);
+            let texts: Vec<_> = self.texts_of(&path).cloned().collect();
+            texts.iter().for_each(|text| {
+                self.texts.remove(text);
+            });
             for part in inside(&path) {
                 self.inside.remove(&(part.into(), path.clone()));
             }
+        }
+    }
+}
+
+impl Narrowing {
+    /// What is known of the texts of a place.
+    fn texts_of<'a>(
+        &'a self,
+        place: &str,
+    ) -> impl Iterator<Item = &'a (Arc<str>, Arc<str>)> + use<'a> {
+        let place: Arc<str> = place.into();
+        self.under(&place.clone())
+            .filter(move |(known, _)| *known == place)
+    }
+
+    /// What holds where nothing can: of a condition that can't be so.
+    fn never() -> Narrowing {
+        Narrowing {
+            anything: true,
+            ..Narrowing::default()
         }
     }
 }
@@ -191,6 +286,9 @@ impl Checker<'_> {
                 let (when, unless) = self.both(inner);
                 (unless, when)
             }
+            ExprKind::Literal(Literal::Bool(true)) => (Narrowing::new(), Narrowing::never()),
+            ExprKind::Literal(Literal::Bool(false)) => (Narrowing::never(), Narrowing::new()),
+            ExprKind::Ident(name) => self.facts_of_let(name),
             ExprKind::Logical(op, operands) => self.logical_facts(*op, operands),
             ExprKind::Conditional(condition, yes, no) => {
                 let (when, unless) = self.both(condition);
@@ -198,10 +296,19 @@ impl Checker<'_> {
                 let (so, not) = (when.clone().and(yes.0), when.and(yes.1));
                 (so.or(&unless.clone().and(no.0)), not.or(&unless.and(no.1)))
             }
-            ExprKind::Binary(op, left, right) => (
-                self.comparison_facts(op.node, left, right, true),
-                self.comparison_facts(op.node, left, right, false),
-            ),
+            ExprKind::Binary(op, left, right) => match compared_with_bool(op.node, left, right) {
+                Some((condition, same)) if path(condition).is_none() || self.is_let(condition) => {
+                    let (when, unless) = self.both(condition);
+                    match same {
+                        true => (when, unless),
+                        false => (unless, when),
+                    }
+                }
+                _ => (
+                    self.comparison_facts(op.node, left, right, true),
+                    self.comparison_facts(op.node, left, right, false),
+                ),
+            },
             ExprKind::Call {
                 target: None,
                 function,
@@ -215,6 +322,32 @@ impl Checker<'_> {
             },
             _ => Default::default(),
         }
+    }
+
+    fn is_let(&self, expr: &Expr) -> bool {
+        let ExprKind::Ident(name) = &expr.kind else {
+            return false;
+        };
+        self.lets.iter().any(|found| found.name == *name)
+    }
+
+    /// What a name shows that stands for a condition: as that would, written in its place.
+    fn facts_of_let(&mut self, name: &str) -> (Narrowing, Narrowing) {
+        let hidden = self.locals.iter().any(|(local, _)| local == name);
+        let found = self.lets.iter().rfind(|found| found.name == name);
+        let Some(found) = found.filter(|_| !hidden && self.unfolded < MOST_LETS) else {
+            return Default::default();
+        };
+        self.unfolded += 1;
+        // Names that macros bind here are others there.
+        let locals = std::mem::take(&mut self.locals);
+        let mut facts = self.both(&found.value);
+        for (local, _) in &locals {
+            facts.0.forget(local);
+            facts.1.forget(local);
+        }
+        self.locals = locals;
+        facts
     }
 
     fn logical_facts(&mut self, op: LogicalOp, operands: &[Expr]) -> (Narrowing, Narrowing) {
@@ -269,7 +402,7 @@ impl Checker<'_> {
         let equal = match op {
             BinaryOp::Equal => truth,
             BinaryOp::NotEqual => !truth,
-            BinaryOp::In if truth => return self.member_facts(left, right),
+            BinaryOp::In => return self.member_facts(left, right, truth),
             _ => return Narrowing::new(),
         };
         let proves = |checker: &mut Self, other: &Expr| match equal {
@@ -278,24 +411,99 @@ impl Checker<'_> {
         };
         let mut known = Narrowing::new();
         for (side, other) in [(left, right), (right, left)] {
-            if let Some(path) = path(side)
-                && proves(self, other)
-            {
+            let Some(path) = path(side) else { continue };
+            if is_small(other) {
+                let with = self.unheard(other);
+                self.texts_left((&path, side), &[with], equal, &mut known);
+            }
+            if proves(self, other) {
                 known.note(path);
             }
         }
         known
     }
 
-    /// `x in xs` proves that `x` isn't null where no element of `xs` is.
-    fn member_facts(&mut self, item: &Expr, list: &Expr) -> Narrowing {
+    /// `x in xs` proves that `x` isn't null where no element of `xs` is, and which texts it is not.
+    fn member_facts(&mut self, item: &Expr, list: &Expr, truth: bool) -> Narrowing {
+        let mut known = Narrowing::new();
         let Some(path) = path(item).filter(|_| is_small(list)) else {
-            return Narrowing::new();
+            return known;
         };
-        match self.unheard(list) {
-            Type::List(of) if !of.admits_null() => std::iter::once(path).collect(),
-            Type::Map(_) | Type::Record(_) => std::iter::once(path).collect(),
-            _ => Narrowing::new(),
+        if let ExprKind::List(elements) = &list.kind
+            && !elements.iter().any(|element| element.optional)
+        {
+            let elements = elements.iter();
+            let all: Vec<Type> = elements.map(|e| self.unheard(&e.value)).collect();
+            self.texts_left((&path, item), &all, truth, &mut known);
         }
+        let not_null = match self.unheard(list) {
+            Type::List(of) => !of.admits_null(),
+            Type::Map(_) | Type::Record(_) => true,
+            _ => false,
+        };
+        if truth && not_null {
+            known.note(path);
+        }
+        known
+    }
+
+    /// Of a place whose type names its texts: those that it is not, where it is one of `others` or, with `is` false, none of them.
+    fn texts_left(
+        &mut self,
+        (path, side): (&str, &Expr),
+        others: &[Type],
+        is: bool,
+        known: &mut Narrowing,
+    ) {
+        let Type::Union(of) = self.unheard(side).without_null() else {
+            return;
+        };
+        let mut named: Vec<Arc<str>> = Vec::new();
+        for other in others {
+            match (other, texts(other, self.types)) {
+                (Type::Literal(text), _) => named.push(text.clone()),
+                (_, Some(Texts::Of(all))) if is => named.extend(all.into_iter().map(Arc::from)),
+                // It may be any of several, or none of them.
+                _ if is => return,
+                _ => {}
+            }
+        }
+        for member in of.iter() {
+            if let Type::Literal(text) = member
+                && named.contains(text) != is
+            {
+                known.exclude(path, text);
+            }
+        }
+    }
+}
+
+/// A `let` that is a condition.
+#[derive(Debug, Clone)]
+pub struct NamedCondition {
+    /// Its name.
+    pub name: String,
+    /// What it stands for.
+    pub value: Expr,
+}
+
+/// Most names that are looked into for what one expression proves: names of names may double with each.
+const MOST_LETS: usize = 64;
+
+/// The condition of `C == true`, `false != C` and the like, with whether it holds where the comparison does.
+fn compared_with_bool<'e>(
+    op: BinaryOp,
+    left: &'e Expr,
+    right: &'e Expr,
+) -> Option<(&'e Expr, bool)> {
+    let equal = match op {
+        BinaryOp::Equal => true,
+        BinaryOp::NotEqual => false,
+        _ => return None,
+    };
+    match (&left.kind, &right.kind) {
+        (_, ExprKind::Literal(Literal::Bool(value))) => Some((left, *value == equal)),
+        (ExprKind::Literal(Literal::Bool(value)), _) => Some((right, *value == equal)),
+        _ => None,
     }
 }

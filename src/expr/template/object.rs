@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use minijinja::Value as Shown;
 use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr};
+use minijinja::{Error, ErrorKind, Value as Shown};
 
 use crate::expr::function::message;
 use crate::value::{Key, List, Map, Value};
@@ -16,6 +16,7 @@ pub(super) fn shown(value: &Value) -> Shown {
         Value::Bool(b) => Shown::from(*b),
         Value::Int(i) => Shown::from(*i),
         Value::Uint(u) => Shown::from(*u),
+        Value::Float(f) if !f.is_finite() => Shown::from(not_finite()),
         Value::Float(f) => Shown::from(*f),
         Value::String(text) | Value::Type(text) => Shown::from(text),
         Value::List(list) => Shown::from_object(Items(list.clone())),
@@ -26,6 +27,14 @@ pub(super) fn shown(value: &Value) -> Shown {
             other => Shown::from(other.to_string()),
         },
     }
+}
+
+/// What a text that would show an infinite number, or none, fails with.
+pub(super) fn not_finite() -> Error {
+    Error::new(
+        ErrorKind::InvalidOperation,
+        "the number is infinite, or not a number",
+    )
 }
 
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use crate::base::{FileId, Span};
 
 use super::super::eval::Env;
 use super::super::scope::{Scope, Slot};
-use super::object::shown;
+use super::object::{not_finite, shown};
 use super::reads::reads;
 use super::{chain, language, method, place};
 
@@ -244,6 +244,9 @@ fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Erro
             let json = serde_json::to_string(value)
                 .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
             out.write_str(&json).map_err(Error::from)
+        }
+        ValueKind::Number if f64::try_from(value.clone()).is_ok_and(|f| !f.is_finite()) => {
+            Err(not_finite())
         }
         _ => minijinja::escape_formatter(out, state, value),
     }

@@ -127,7 +127,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 76] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 77] = [
         foreign::nameless_node,
         foreign::expression_for_name,
         foreign::attribute_without_parens,
@@ -151,6 +151,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         letter::odd_number,
         head::unnamed_argument,
         operator::question_dot,
+        operator::optional_index,
         operator::third_equals,
         target::semicolon,
         target::exit_target,

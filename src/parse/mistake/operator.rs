@@ -23,6 +23,20 @@ pub fn question_dot(place: &Place) -> Option<Diagnostic> {
     })
 }
 
+/// `m.?[k]`
+pub fn optional_index(place: &Place) -> Option<Diagnostic> {
+    if !place.rest.starts_with('[') || !place.before.ends_with(".?") {
+        return None;
+    }
+    let at = place.span.start as usize;
+    let span = Span::new(place.span.file, at - 2, at + 1);
+    Some(
+        Diagnostic::new(&codes::SYNTAX_ERROR, "`.?[` is no operator", span)
+            .help("an entry that may not be there is `m[?key]`")
+            .fix(span, "[?"),
+    )
+}
+
 /// `a === b`
 pub fn third_equals(place: &Place) -> Option<Diagnostic> {
     let written = match place.before {

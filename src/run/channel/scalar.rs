@@ -14,7 +14,10 @@ pub fn add(old: Option<&Value>, value: &Value) -> Result<Value, String> {
             .checked_add(*b)
             .map(Value::Int)
             .ok_or_else(|| "the sum is out of the range of int".to_owned()),
-        (Some(Value::Float(a)), Value::Float(b)) => Ok(Value::Float(a + b)),
+        (Some(Value::Float(a)), Value::Float(b)) if (a + b).is_finite() => Ok(Value::Float(a + b)),
+        (Some(Value::Float(_)), Value::Float(_)) => {
+            Err("the sum is out of the range of float".to_owned())
+        }
         (Some(Value::Duration(a)), Value::Duration(b)) => a
             .checked_add(*b)
             .map(Value::Duration)

@@ -202,11 +202,23 @@ pub struct Code {
 }
 
 impl Code {
-    /// Its value.
+    /// Its value, where that goes on into a state, an output, an argument or a text: numbers in it are finite.
     ///
     /// # Errors
     /// Kind `expression`, with the place of the part that failed.
     pub fn eval(&self, env: &dyn Env) -> Result<Value, RunError> {
+        let value = self.intermediate(env)?;
+        match value.check_finite() {
+            Ok(()) => Ok(value),
+            Err(why) => Err(self.error(why)),
+        }
+    }
+
+    /// Its value, where other expressions go on with it: that of a `let`, which may be infinite, as in CEL.
+    ///
+    /// # Errors
+    /// As [`Code::eval`].
+    pub fn intermediate(&self, env: &dyn Env) -> Result<Value, RunError> {
         self.program.eval(env).map_err(|error| {
             let message = match self.shows_values {
                 true => error.message.as_str(),

@@ -63,7 +63,7 @@ pub fn interpret(
         };
         match step {
             Preparation::Let(slot, code) => {
-                let value = code.eval(&env).map_err(refuse)?;
+                let value = code.intermediate(&env).map_err(refuse)?;
                 put(&mut slots, *slot, Some(value));
             }
             Preparation::Require(condition, message) => {

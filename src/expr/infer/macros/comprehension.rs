@@ -5,6 +5,7 @@ use crate::diag::codes;
 use super::super::super::ty::Type;
 use super::super::checker::Checker;
 use super::super::compare::ordered;
+use super::super::narrow::Narrowing;
 use super::Use;
 
 /// `all`, `exists`, `exists_one`
@@ -27,10 +28,9 @@ pub(super) fn map(checker: &mut Checker, used: &Use) -> Type {
     let told = checker.diags.len();
     checker.inside(used, &names, 0, Some(&Type::Bool));
     let wrong = checker.diags.len() > told;
-    let mut facts = guard(checker, used, &names);
-    facts.known = facts.known.of_wrong(wrong);
-    let of = checker.binding(facts.names, |checker| {
-        checker.under(facts.known, |checker| {
+    let facts = guard(checker, used, &names).of_wrong(wrong);
+    let of = checker.bound(used, &names, |checker| {
+        checker.under(facts, |checker| {
             used.args
                 .get(value)
                 .map_or(Type::Error, |arg| checker.expr(arg, expected.as_ref()))
@@ -50,13 +50,7 @@ fn hinted(
     let Some(arg) = used.args.get(arg) else {
         return Type::Error;
     };
-    let names: Vec<(String, Type)> = used
-        .vars
-        .iter()
-        .cloned()
-        .zip(names.iter().cloned())
-        .collect();
-    checker.binding(names, |checker| checker.expr(arg, hint))
+    checker.bound(used, names, |checker| checker.expr(arg, hint))
 }
 
 pub(super) fn filter(checker: &mut Checker, used: &Use) -> Type {
@@ -64,7 +58,7 @@ pub(super) fn filter(checker: &mut Checker, used: &Use) -> Type {
     let names = looped.names(used);
     checker.inside(used, &names, 0, Some(&Type::Bool));
     let facts = guard(checker, used, &names);
-    let is_element = used.vars.first().is_some_and(|var| facts.known.holds(var));
+    let is_element = used.vars.first().is_some_and(|var| facts.holds(var));
     Type::list(match is_element {
         true => looped.one.without_null(),
         false => looped.one,
@@ -94,21 +88,9 @@ pub(super) fn sort_by(checker: &mut Checker, used: &Use) -> Type {
 }
 
 /// What the condition of a filter shows about the names that it binds.
-pub(super) struct Guard {
-    pub names: Vec<(String, Type)>,
-    pub known: super::super::narrow::Narrowing,
-}
-
-pub(super) fn guard(checker: &mut Checker, used: &Use, names: &[Type]) -> Guard {
-    let names: Vec<(String, Type)> = used
-        .vars
-        .iter()
-        .cloned()
-        .zip(names.iter().cloned())
-        .collect();
-    let known = match used.args.first() {
-        Some(condition) => checker.binding(names.clone(), |checker| checker.facts(condition, true)),
-        None => Default::default(),
+pub(super) fn guard(checker: &mut Checker, used: &Use, names: &[Type]) -> Narrowing {
+    let Some(condition) = used.args.first() else {
+        return Narrowing::new();
     };
-    Guard { names, known }
+    checker.bound(used, names, |checker| checker.facts(condition, true))
 }

@@ -12,9 +12,10 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
 
-use super::super::function::{self, FunctionSpec, MacroShape};
+use super::super::function::{self, Carries, FunctionSpec, MacroShape};
 use super::super::ty::Type;
 use super::checker::Checker;
+use super::narrow::Narrowing;
 
 /// A use of a macro.
 pub(super) struct Use<'e> {
@@ -178,9 +179,46 @@ impl Checker<'_> {
         let Some(arg) = used.args.get(arg) else {
             return Type::Error;
         };
+        self.bound(used, of, |checker| checker.infer(arg, expected))
+    }
+
+    /// Does something where the names of the macro are bound, and what filters before it have shown is known of them.
+    fn bound<T>(&mut self, used: &Use, of: &[Type], then: impl FnOnce(&mut Self) -> T) -> T {
         let names: Vec<(String, Type)> =
             used.vars.iter().cloned().zip(of.iter().cloned()).collect();
-        self.binding(names, |checker| checker.infer(arg, expected))
+        let element = used.vars.last().zip(of.last());
+        let shown = element.map(|(var, of)| self.filtered(used.target, var, of));
+        self.binding(names, |checker| {
+            checker.under(shown.unwrap_or_default(), then)
+        })
+    }
+
+    /// What is known of the elements of `xs.filter(x, condition)`, and of the same in another order.
+    fn filtered(&mut self, list: &Expr, name: &str, of: &Type) -> Narrowing {
+        let ExprKind::Call {
+            target: Some(target),
+            function,
+            args,
+        } = &list.kind
+        else {
+            return Narrowing::new();
+        };
+        let spec = function::meant(function, true);
+        let same = spec.is_some_and(|spec| spec.carries == Carries::Elements);
+        match (function.as_str(), &**args) {
+            ("filter", [var, condition]) => {
+                let before = self.filtered(target, name, of);
+                let Some(var) = variable(var) else {
+                    return before;
+                };
+                let own = self.binding([(var.clone(), of.clone())], |checker| {
+                    checker.facts(condition, true)
+                });
+                before.and(own.renamed(&var, name))
+            }
+            _ if same => self.filtered(target, name, of),
+            _ => Narrowing::new(),
+        }
     }
 }
 

@@ -59,8 +59,8 @@ fn value(checker: &mut Checker, used: &Use) -> Type {
     }
     checker.inside(used, &names, 0, Some(&Type::Bool));
     let facts = guard(checker, used, &names);
-    checker.binding(facts.names, |checker| {
-        checker.under(facts.known, |checker| {
+    checker.bound(used, &names, |checker| {
+        checker.under(facts, |checker| {
             used.args
                 .last()
                 .map_or(Type::Error, |arg| checker.expr(arg, None))

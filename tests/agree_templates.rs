@@ -1,0 +1,221 @@
+//! The check of templates and their engine agree: what the check takes of operators, filters and tests, with operands of every kind, is rendered.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod declared;
+
+use declared::{declared, type_of};
+use graphc::ast::node::TemplateText;
+use graphc::base::{FileId, Span};
+use graphc::diag::{Diagnostics, Level};
+use graphc::expr::eval::{Effect, Env};
+use graphc::expr::template::{Template, check};
+use graphc::expr::{Scope, Slot, TypeTable};
+use graphc::value::{Map, Value};
+
+struct Values(Vec<Value>);
+
+impl Env for Values {
+    fn slot(&self, slot: Slot) -> Option<Value> {
+        self.0.get(slot.0 as usize).cloned()
+    }
+
+    fn field(&self, _: u32) -> Option<Value> {
+        None
+    }
+
+    fn effect(&self, _: Effect) -> Result<Value, String> {
+        Err("templates have no effects".into())
+    }
+}
+
+/// A scope with a name `k0`, `k1` .. for a value of each kind; none is empty, zero or `json`, so that only the kinds can be wrong.
+fn world() -> (Scope, TypeTable, Values) {
+    let types = declared("type Doc { id: string, n: int }").types;
+    let list = |items: Vec<Value>| Value::List(items.into_iter().collect());
+    let doc = || {
+        Value::Map(Map::from_iter([
+            ("id", Value::from("d")),
+            ("n", Value::Int(1)),
+        ]))
+    };
+    let kinds = [
+        ("bool", Value::Bool(true)),
+        ("int", Value::Int(2)),
+        ("float", Value::Float(1.5)),
+        ("string", Value::from("12")),
+        ("timestamp", Value::Timestamp(jiff::Timestamp::UNIX_EPOCH)),
+        (
+            "duration",
+            Value::Duration(jiff::SignedDuration::from_secs(90)),
+        ),
+        ("list<int>", list(vec![Value::Int(1), Value::Int(2)])),
+        (
+            "list<string>",
+            list(vec![Value::from("x"), Value::from("y")]),
+        ),
+        ("list<Doc>", list(vec![doc()])),
+        (
+            "map<int>",
+            Value::Map(Map::from_iter([("a", Value::Int(1))])),
+        ),
+        ("Doc", doc()),
+    ];
+    let mut scope = Scope::default();
+    let mut values = Vec::new();
+    for (at, (ty, value)) in kinds.into_iter().enumerate() {
+        scope.declare(format!("k{at}"), type_of(ty, &types));
+        values.push(value);
+    }
+    (scope, types, Values(values))
+}
+
+/// Why a template that the check takes is not rendered.
+fn disagreement(text: &str, (scope, types, values): &(Scope, TypeTable, Values)) -> Option<String> {
+    let template = TemplateText {
+        text: text.to_owned(),
+        span: Span::new(FileId(0), 0, text.len()),
+        anchors: vec![(0, 0)],
+    };
+    let mut diags = Diagnostics::new();
+    check(&template, scope, types, &mut diags);
+    if diags.iter().any(|found| found.level == Level::Error) {
+        return None;
+    }
+    let rendered = Template::compile(&template, scope).and_then(|made| made.render(values));
+    let error = rendered.err()?;
+    let named: Vec<String> = scope
+        .names
+        .iter()
+        .filter(|(name, _)| {
+            text.split(|c: char| !c.is_alphanumeric())
+                .any(|word| word == name)
+        })
+        .map(|(name, ty)| format!("{name}: {}", types.show(ty)))
+        .collect();
+    Some(format!("{text} ({}): {}", named.join(", "), error.message))
+}
+
+fn assert_none(seen: usize, least: usize, wrong: &[String]) {
+    assert!(seen >= least, "only {seen} were tried");
+    assert!(
+        wrong.is_empty(),
+        "{} of {seen}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn operators() {
+    let world = world();
+    let count = world.0.names.len();
+    let signs = [
+        "+", "-", "*", "/", "//", "%", "**", "~", "==", "!=", "<", "<=", ">", ">=", "in", "not in",
+        "and", "or",
+    ];
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for left in 0..count {
+        for right in 0..count {
+            for sign in signs {
+                seen += 1;
+                let text = format!("{{{{ k{left} {sign} k{right} }}}}");
+                wrong.extend(disagreement(&text, &world));
+            }
+        }
+        for text in [
+            format!("{{{{ -k{left} }}}}"),
+            format!("{{{{ not k{left} }}}}"),
+        ] {
+            wrong.extend(disagreement(&text, &world));
+        }
+    }
+    assert_none(seen, 2_000, &wrong);
+}
+
+#[test]
+fn filters_and_tests() {
+    let world = world();
+    let filters = [
+        "abs",
+        "batch(2)",
+        "bool",
+        "capitalize",
+        "count",
+        "default('x')",
+        "dictsort",
+        "escape",
+        "first",
+        "float",
+        "indent(2)",
+        "int",
+        "items",
+        "join(', ')",
+        "last",
+        "length",
+        "lines",
+        "list",
+        "lower",
+        "max",
+        "min",
+        "pprint",
+        "reverse",
+        "round",
+        "safe",
+        "slice(2)",
+        "sort",
+        "split(',')",
+        "string",
+        "sum",
+        "title",
+        "tojson",
+        "trim",
+        "unique",
+        "upper",
+        "replace('a', 'b')",
+        "groupby('id')",
+        "map(attribute='id')",
+        "selectattr('id')",
+        "rejectattr('id')",
+        "select",
+        "reject",
+    ];
+    let tests = [
+        "boolean",
+        "defined",
+        "even",
+        "odd",
+        "float",
+        "integer",
+        "iterable",
+        "lower",
+        "mapping",
+        "none",
+        "number",
+        "sequence",
+        "string",
+        "undefined",
+        "upper",
+        "true",
+        "false",
+        "divisibleby(2)",
+        "eq(1)",
+    ];
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for kind in 0..world.0.names.len() {
+        for filter in filters {
+            seen += 1;
+            wrong.extend(disagreement(
+                &format!("{{{{ k{kind} | {filter} }}}}"),
+                &world,
+            ));
+        }
+        for test in tests {
+            seen += 1;
+            wrong.extend(disagreement(
+                &format!("{{{{ k{kind} is {test} }}}}"),
+                &world,
+            ));
+        }
+    }
+    assert_none(seen, 500, &wrong);
+}
