@@ -103,15 +103,11 @@ fn cfg(dice: &mut Dice) -> ControlFlowGraph {
     }
     let start = (0..1 + dice.below(3))
         .map(|_| successor(BlockId::Node(NodeId(dice.below(count) as u32)), false));
-    ControlFlowGraph {
-        start: vec![transition(start.collect())],
-        nodes: nodes.into_iter().collect(),
-        joins: joins.into_iter().collect(),
-        colliding: Vec::new(),
-        broken: false,
-        exits: false,
-        exit: None,
-    }
+    ControlFlowGraph::new(
+        vec![transition(start.collect())],
+        nodes.into_iter().collect(),
+        joins.into_iter().collect(),
+    )
 }
 
 /// Between two super-steps: tasks (a node twice where it was sent several), members at joins, deferred nodes.
@@ -327,7 +323,6 @@ fn all_that_runs_side_by_side_is_known() {
     for round in 0..2_000 {
         let cfg = cfg(&mut dice);
         let mhp = MayHappenInParallel::new(&cfg);
-        assert!(mhp.complete());
         let known: BTreeSet<(u32, u32)> = mhp.pairs().iter().map(|(a, b)| (a.0, b.0)).collect();
         let seen = search(&cfg);
         let missed: Vec<_> = seen.difference(&known).collect();

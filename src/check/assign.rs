@@ -12,8 +12,7 @@ use super::cfg::bits::Tracked;
 use super::cfg::effect::{Effects, Given};
 use super::cfg::exit::Exits;
 use super::cfg::incomplete_join::Arrivals;
-use super::cfg::leaves_unwritten::{Count, Known, LeavesUnwritten, Step, components_of};
-use super::cfg::predecessors::Predecessors;
+use super::cfg::leaves_unwritten::{Count, Known, LeavesUnwritten, Step};
 use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Written};
 use super::first_value;
 use super::types::facts::begins_set;
@@ -120,16 +119,14 @@ fn always(
         return always;
     }
     let effects = Effects::new(program, graph, cfg, written, given, tracked);
-    let (predecessors, group, waiting) =
-        (Predecessors::new(cfg), components_of(cfg), BTreeSet::new());
+    let waiting = BTreeSet::new();
     let exits = Exits::of(program, graph, cfg);
     let known = Known {
-        group: &group,
         exits: exits.as_ref(),
         arrivals,
         waiting: &waiting,
     };
-    let avoided = LeavesUnwritten::new(cfg, &predecessors, &effects, Count::Certain, known);
+    let avoided = LeavesUnwritten::new(cfg, &effects, Count::Certain, known);
     let left = avoided.at_start();
     for field in effects.tracked.list(&left) {
         always.remove(&field);
@@ -142,7 +139,7 @@ fn always(
 pub fn unwritten(
     program: &Program,
     (graph, id): (&Graph, GraphId),
-    (cfg, predecessors): (&ControlFlowGraph, &Predecessors),
+    cfg: &ControlFlowGraph,
     (written, effects): (&Written, &Effects),
     (known, is_read): (Known, &dyn Fn(&FieldId) -> bool),
     diags: &mut Diagnostics,
@@ -157,12 +154,12 @@ pub fn unwritten(
     if cfg.broken || !graph.fields.ids().any(needed) {
         return;
     }
-    let avoided = LeavesUnwritten::new(cfg, predecessors, effects, Count::Sure, known);
+    let avoided = LeavesUnwritten::new(cfg, effects, Count::Sure, known);
     let left = avoided.at_start();
     let fields = effects.tracked.list(&left).filter(|field| needed(*field));
     for (number, id) in fields.enumerate() {
         let path = match number < TRACED {
-            true => avoided.witness(predecessors, id),
+            true => avoided.witness(id),
             false => Vec::new(),
         };
         if let Some(field) = graph.fields.get(id) {

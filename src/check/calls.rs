@@ -13,8 +13,6 @@ use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Node, Program, Work};
 
 use super::cfg::finish::{can_reach_exit, ends};
-use super::cfg::predecessors::Predecessors;
-use super::cfg::reach::reached;
 use super::cfg::{BlockId, ControlFlowGraph, Transition};
 
 /// The graph that a node calls.
@@ -44,18 +42,13 @@ pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
 
 /// Whether a run of the graph can come to its own `end`.
 pub fn can_end(cfg: &ControlFlowGraph) -> bool {
-    let reached = reached(cfg);
     let leads = |transitions: &[Transition]| {
         transitions
             .iter()
             .flat_map(|transition| &transition.successors)
             .any(|successor| successor.to == BlockId::End)
     };
-    let seen = |block: BlockId| {
-        cfg.number(block)
-            .and_then(|n| reached.get(n).copied())
-            .unwrap_or(false)
-    };
+    let seen = |block: BlockId| cfg.is_reached(block);
     cfg.exits
         || leads(&cfg.start)
         || cfg
@@ -172,27 +165,22 @@ fn through(program: &Program, id: GraphId, cfg: &ControlFlowGraph, ending: &[boo
         BlockId::Node(node) => blocked(node).then_some(false),
         _ => None,
     };
-    let predecessors = Predecessors::new(cfg);
-    let halting = halting(cfg, &predecessors, |block| fate(block).is_some());
-    let nodes = |block: BlockId| {
+    let halting = halting(cfg, |block| fate(block).is_some());
+    let stops = |block: BlockId| {
         let known = cfg.number(block).and_then(|n| halting.get(n));
         known.copied().unwrap_or(false)
     };
-    let free = can_reach_exit(cfg, &predecessors, fate, |_, _| true, nodes);
+    let free = can_reach_exit(cfg, fate, |_, _| true, &stops);
     cfg.start.is_empty()
         || cfg
             .start
             .iter()
-            .any(|transition| ends(cfg, &free, transition, &nodes))
+            .any(|transition| ends(cfg, &free, transition, &stops))
 }
 
 /// Which blocks can come to `fail` or leave the graph, which stops all else that runs.
-fn halting(
-    cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
-    blocked: impl Fn(BlockId) -> bool,
-) -> Vec<bool> {
-    let mut halting = vec![false; cfg.nodes.len() + cfg.joins.len()];
+fn halting(cfg: &ControlFlowGraph, blocked: impl Fn(BlockId) -> bool) -> Vec<bool> {
+    let mut halting = vec![false; cfg.count()];
     let nodes = |transition: &Transition| {
         let mut successors = transition.successors.iter();
         successors.any(|successor| matches!(successor.to, BlockId::Fail | BlockId::Leave))
@@ -203,11 +191,7 @@ fn halting(
         let slot = cfg.number(block).and_then(|n| halting.get_mut(n));
         if let Some(slot) = slot.filter(|known| !**known && !blocked(block)) {
             *slot = true;
-            let before = predecessors
-                .into(cfg, block)
-                .iter()
-                .filter_map(|arrow| arrow.from);
-            open.extend(before);
+            open.extend(cfg.predecessors(block));
         }
     }
     halting

@@ -14,7 +14,7 @@ use crate::resolve::program::{Graph, Jump, Node, Route, TargetKind, Work};
 
 use super::cfg::cycle::shortest;
 use super::cfg::finish::usual;
-use super::cfg::scc::{Ends, OfCircle, components};
+use super::cfg::graph::{OfCircle, Wanted};
 use super::cfg::{
     BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Successor, Transition, Write,
 };
@@ -65,7 +65,7 @@ pub fn circles(
     };
     let mut idle: Option<BTreeMap<Span, FieldId>> = None;
     let mut written_beside: Option<Vec<SharedSet<FieldId>>> = None;
-    for group in components(cfg, among, |_, transition| usual(transition), Ends::Any) {
+    for group in cfg.components_among(among, |_, transition| usual(transition), Wanted::Any) {
         if !goes_round(cfg, &group) || group.iter().all(|block| is_branch(cfg, *block)) {
             continue;
         }

@@ -11,7 +11,7 @@ use crate::ir::{Channel, FieldId};
 use crate::resolve::program::{Graph, Program, SetItem, TargetKind};
 
 use super::cfg::finish::usual;
-use super::cfg::scc::{Ends, components};
+use super::cfg::graph::Wanted;
 use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Write};
 
 /// Notes fields that each round of an uncapped loop adds to, and that nothing ever trims.
@@ -30,7 +30,7 @@ pub fn growing(graph: &Graph, cfg: &ControlFlowGraph, reached: &[bool], diags: &
         number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
     };
     let mut told: BTreeSet<FieldId> = BTreeSet::new();
-    for group in components(cfg, among, |_, transition| usual(transition), Ends::Any) {
+    for group in cfg.components_among(among, |_, transition| usual(transition), Wanted::Any) {
         let inside = |block: &BlockId| group.binary_search(block).is_ok();
         let transitions = || group.iter().flat_map(|block| cfg.transitions(*block));
         let round = transitions().any(|transition| {

@@ -11,7 +11,6 @@ use crate::resolve::exprs;
 use crate::resolve::program::{Field, Graph, Node, Program, Work};
 
 use super::cfg::build::called_bodies;
-use super::cfg::predecessors::Predecessors;
 use super::cfg::{BlockId, ControlFlowGraph, Successor, Transition, Write, Written};
 use super::types::facts::has_first_value;
 
@@ -51,7 +50,6 @@ pub fn outlives_run(field: &Field) -> bool {
 pub struct Reads<'a> {
     graph: &'a Graph,
     cfg: &'a ControlFlowGraph,
-    predecessors: &'a Predecessors<'a>,
     by_field: BTreeMap<FieldId, Vec<Span>>,
     /// Ways that lead to several tasks at once.
     forks: Vec<&'a Transition>,
@@ -64,7 +62,7 @@ impl<'a> Reads<'a> {
     /// `read` is what typing the graph has shown.
     pub fn new(
         graph: &'a Graph,
-        (cfg, predecessors): (&'a ControlFlowGraph, &'a Predecessors<'a>),
+        cfg: &'a ControlFlowGraph,
         read: &BTreeSet<(FieldId, Span)>,
     ) -> Self {
         let mut by_field: BTreeMap<FieldId, Vec<Span>> = BTreeMap::new();
@@ -81,7 +79,6 @@ impl<'a> Reads<'a> {
         Self {
             graph,
             cfg,
-            predecessors,
             nodes,
             by_field,
             forks: cfg.start.iter().chain(ways).filter(forks).collect(),
@@ -175,8 +172,7 @@ impl<'a> Reads<'a> {
         self.seen.fill(false);
         while let Some(block) = open.pop() {
             if self.enter(block) {
-                let arrows = self.predecessors.into(self.cfg, block).iter();
-                open.extend(arrows.filter_map(|arrow| arrow.from));
+                open.extend(self.cfg.predecessors(block));
             }
         }
         let before = |goal: &Successor| {

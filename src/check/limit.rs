@@ -1,19 +1,15 @@
 //! `recursion_limit` against the shortest way to the end.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::base::IdVec;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Program, Work};
 
-use super::calls::called;
+use super::calls::{called, callers};
 use super::cfg::{BlockId, ControlFlowGraph, Transition};
-
-/// Rounds in which the lengths of called graphs are handed up. Each round gives a lower bound, so that
-/// stopping early reports less, never too much.
-const ROUNDS: usize = 8;
 
 /// Reports limits that no run can keep: the least number of super-steps to an end is more.
 pub fn limits(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags: &mut Diagnostics) {
@@ -24,22 +20,9 @@ pub fn limits(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags:
     {
         return;
     }
-    let mut least: Vec<u64> = vec![0; program.graphs.len()];
-    for _ in 0..ROUNDS {
-        let next: Vec<u64> = program
-            .graphs
-            .entries()
-            .map(|(id, graph)| {
-                let cfg = cfgs.get(id);
-                cfg.map_or(0, |cfg| shortest(graph, cfg, &least).unwrap_or(0))
-            })
-            .collect();
-        if next == least {
-            break;
-        }
-        least = next;
-    }
-    for (graph, least) in program.graphs.iter().zip(least) {
+    for (graph, least) in program.graphs.iter().zip(least(program, cfgs)) {
+        // That a graph never comes to its end is reported as such.
+        let least = least.unwrap_or(0);
         let Some(limit) = graph.recursion_limit.filter(|l| u64::from(l.node) < least) else {
             continue;
         };
@@ -54,9 +37,31 @@ pub fn limits(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags:
     }
 }
 
+/// For each graph the least number of super-steps to an exit; `None` where it has none. Each graph is looked at again when one
+/// that it calls turns out to take less.
+fn least(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>) -> Vec<Option<u64>> {
+    let callers = callers(program);
+    let mut least: Vec<Option<u64>> = vec![None; program.graphs.len()];
+    // What is called stands mostly behind what calls it.
+    let mut open: BTreeSet<GraphId> = program.graphs.ids().collect();
+    while let Some(id) = open.pop_last() {
+        let steps = program.graphs.get(id).zip(cfgs.get(id));
+        let steps = steps.and_then(|(graph, cfg)| shortest(graph, cfg, &least));
+        let Some(known) = least.get_mut(id.0 as usize) else {
+            continue;
+        };
+        if steps.is_some_and(|steps| known.is_none_or(|known| steps < known)) {
+            *known = steps;
+            let of = callers.get(id).into_iter().flatten();
+            open.extend(of.map(|(caller, _)| *caller));
+        }
+    }
+    least
+}
+
 /// The least number of super-steps from `start` to an exit; `None` where there is none. A run
 /// that waits for a person counts anew from there, so an interrupt is as good as an exit.
-fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[u64]) -> Option<u64> {
+fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[Option<u64>]) -> Option<u64> {
     let mut seen = vec![false; cfg.nodes.len() + cfg.joins.len()];
     let mut open = BinaryHeap::new();
     let push = |open: &mut BinaryHeap<_>, transitions: &[Transition], steps: u64| -> bool {
@@ -88,10 +93,11 @@ fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[u64]) -> Option<u64>
         };
         *slot = true;
         let block = cfg.block(number);
-        let (cost, waits) = match block {
+        let cost = match block {
             BlockId::Node(id) => cost(graph, id, least),
-            _ => (0, false),
+            _ => Some((0, false)),
         };
+        let Some((cost, waits)) = cost else { continue };
         let steps = steps + cost;
         if push(&mut open, cfg.transitions(block), steps) || waits {
             exit = Some(exit.map_or(steps, |exit| exit.min(steps)));
@@ -100,19 +106,19 @@ fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[u64]) -> Option<u64>
     exit
 }
 
-/// The super-steps of a node, and whether it waits for a person.
-fn cost(graph: &Graph, id: NodeId, least: &[u64]) -> (u64, bool) {
+/// The super-steps of a node, and whether it waits for a person; `None` where the graph that it calls never ends.
+fn cost(graph: &Graph, id: NodeId, least: &[Option<u64>]) -> Option<(u64, bool)> {
     let Some(node) = graph.nodes.get(id) else {
-        return (0, true);
+        return Some((0, true));
     };
     let inside = called(node).and_then(|(child, _)| least.get(child.0 as usize));
     let cost = match node.work {
         Work::Branch => 0,
         _ if node.skips.is_empty() && graph.on_error_of(id).is_none() => {
-            1 + inside.copied().unwrap_or(0)
+            1 + inside.copied().unwrap_or(Some(0))?
         }
         _ => 1,
     };
     let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
-    (cost, asks)
+    Some((cost, asks))
 }

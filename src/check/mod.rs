@@ -34,6 +34,7 @@ pub mod leave;
 pub mod lifetime;
 pub mod limit;
 pub mod narrow;
+mod not_proven;
 pub mod order;
 pub mod permit;
 mod pinned;
@@ -54,7 +55,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::base::{IdVec, SourceMap};
-use crate::diag::{Diagnostics, Level, codes};
+use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{FieldId, GraphId, JoinId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
@@ -63,7 +64,6 @@ use cfg::effect::Effects;
 use cfg::incomplete_join::Arrivals;
 use cfg::leaves_unwritten::Known;
 use cfg::past_reducer::PastReducer;
-use cfg::predecessors::Predecessors;
 use cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, MhpCache, Written};
 use instance::Instances;
 use types::tool::BodyTypes;
@@ -167,10 +167,7 @@ impl ProgramAnalyses {
         let ids = program.graphs.ids();
         let cfgs: IdVec<GraphId, ControlFlowGraph> =
             ids.map(|id| cfg::build(program, id, &written)).collect();
-        let arrivals = cfgs
-            .iter()
-            .map(|cfg| Arrivals::of(cfg, &Predecessors::new(cfg)))
-            .collect();
+        let arrivals = cfgs.iter().map(|cfg| Arrivals::of(cfg)).collect();
         let effects = assign::effects(program, &cfgs, &arrivals, &written);
         Self {
             past_reducer: PastReducer::new(program, &written),
@@ -216,6 +213,14 @@ fn graph(
     };
     let written = &analyses.written;
     let mut diags = Diagnostics::new();
+    for (span, many) in &cfg.many {
+        let message = format!(
+            "where this jump leads is not proven: its {many} computed targets have too many combinations"
+        );
+        diags.push(Diagnostic::new(&codes::NOT_PROVEN, message, *span).help(
+            "lead to a `branch` for each of them, that goes on by one computed target: `-> [first, second, ..]`",
+        ));
+    }
     let ends = |child: GraphId| analyses.cfgs.get(child).is_some_and(calls::can_end);
     entry::entry(graph, &mut diags);
     entry::ways_on(program, graph, cfg, &ends, &mut diags);
@@ -232,8 +237,7 @@ fn graph(
     exits::unchanging(graph, id, &analyses.written, &mut diags);
     sends::without_input(graph, cfg, &mut diags);
     let mhp = &*mhp;
-    let predecessors = Predecessors::new(cfg);
-    let waiting = topology(graph, cfg, (&predecessors, arrivals), mhp, &mut diags);
+    let waiting = topology(graph, cfg, arrivals, mhp, &mut diags);
     let handed_on = analyses.past_reducer.of(id);
     order::dependent(program, graph, cfg, mhp, handed_on, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
@@ -249,30 +253,25 @@ fn graph(
     data::unwritten_out(graph, id, written, &mut diags);
     first_value::missing(program, graph, &mut diags);
     barrier::names(graph, &mut diags);
-    let (group, exits) = (
-        cfg::leaves_unwritten::components_of(cfg),
-        cfg::exit::Exits::of(program, graph, cfg),
-    );
+    let exits = cfg::exit::Exits::of(program, graph, cfg);
     let transitions = Known {
-        group: &group,
         exits: exits.as_ref(),
         arrivals,
         waiting: &waiting,
     };
-    let of = (cfg, &predecessors);
     let read: BTreeSet<FieldId> = typed.read.iter().map(|(field, _)| *field).collect();
     let seen = |field: &FieldId| analyses.called.contains(&id) || read.contains(field);
     assign::unwritten(
         program,
         (graph, id),
-        of,
+        cfg,
         known,
         (transitions, &seen),
         &mut diags,
     );
     lifetime::useless_persist(graph, &mut diags);
     if !analyses.lasting.contains(&id) {
-        let mut reads = lifetime::Reads::new(graph, (cfg, &predecessors), &typed.read);
+        let mut reads = lifetime::Reads::new(graph, cfg, &typed.read);
         reads.never_seen(program, &mut diags);
         lifetime::never_stale(graph, id, written, &mut diags);
     }
@@ -283,15 +282,15 @@ fn graph(
 fn topology(
     graph: &Graph,
     cfg: &ControlFlowGraph,
-    (predecessors, arrivals): (&Predecessors, &Arrivals),
+    arrivals: &Arrivals,
     mhp: &MayHappenInParallel,
     diags: &mut Diagnostics,
 ) -> BTreeSet<JoinId> {
-    let reached = cfg::reach::reached(cfg);
+    let reached = cfg.reached();
     cfg::cycle::branches(cfg, diags);
     cfg::repeat::repeated(graph, cfg, diags);
     let before = diags.len();
-    let mut waiting = cfg::join::never(cfg, predecessors, mhp, diags);
+    let mut waiting = cfg::join::never(cfg, mhp, diags);
     if cfg.broken {
         // What leads to its members is not known.
         diags.truncate(before);
@@ -299,13 +298,13 @@ fn topology(
     waiting.extend(fan_outs::joined(graph, cfg, diags));
     let twice = cfg::duplicate_activation::found(graph, cfg);
     let told = cfg::conflicting_tasks::races(cfg, mhp, &twice, diags);
-    cfg::conflicting_siblings::races(cfg, predecessors, mhp, diags);
+    cfg::conflicting_siblings::races(cfg, mhp, diags);
     cfg::conflicting_joins::races(cfg, mhp, diags);
     handlers::handlers(graph, cfg, diags);
     if cfg.broken {
         return waiting;
     }
-    cfg::reach::unreachable(cfg, &reached, diags);
+    cfg::reach::unreachable(cfg, reached, diags);
     // Which of its two ways on such a node takes is reported as unclear.
     let unclear = cfg.nodes.iter().any(|node| {
         let has = |kind| {
@@ -316,20 +315,20 @@ fn topology(
         has(cfg::EdgeKind::Edge) && has(cfg::EdgeKind::Goto)
     });
     if !unclear {
-        let unmet = cfg::unreachable_cap::unmet(graph, cfg, predecessors, mhp, diags);
+        let unmet = cfg::unreachable_cap::unmet(graph, cfg, mhp, diags);
         waiting.extend(unmet);
-        cfg::incomplete_join::half_filled(cfg, predecessors, mhp, arrivals, &mut waiting, diags);
+        cfg::incomplete_join::half_filled(cfg, mhp, arrivals, &mut waiting, diags);
     }
-    let free = cfg::finish::finishing(cfg, predecessors, &waiting);
+    let free = cfg::finish::finishing(cfg, &waiting);
     let endings = exits::Endings::of(graph, cfg, mhp);
     let exits = |circle: &[BlockId]| endings.end(circle);
-    let of = (&waiting, &exits as cfg::scc::OfCircle);
-    let capped = cfg::visits::circles(cfg, predecessors, (&reached, &free), of, diags);
-    cfg::reach::trapped(cfg, &reached, &free, (&capped, &exits), diags);
+    let of = (&waiting, &exits as cfg::graph::OfCircle);
+    let capped = cfg::visits::circles(cfg, (reached, &free), of, diags);
+    cfg::reach::trapped(cfg, reached, &free, (&capped, &exits), diags);
     cfg::duplicate_activation::twice(cfg, &twice, &told, diags);
     if !unclear {
-        circle::circles(graph, cfg, mhp, (&reached, &exits), diags);
-        growth::growing(graph, cfg, &reached, diags);
+        circle::circles(graph, cfg, mhp, (reached, &exits), diags);
+        growth::growing(graph, cfg, reached, diags);
     }
     waiting
 }

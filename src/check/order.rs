@@ -47,7 +47,7 @@ pub fn dependent(
             field.is_some_and(|field| field.channel.gathers())
         })
         .collect();
-    if !mhp.complete() || (by_order.is_empty() && past.is_empty()) {
+    if by_order.is_empty() && past.is_empty() {
         return;
     }
     let writes = cfg.nodes.ids().map(|id| {
@@ -93,9 +93,7 @@ fn meeting(
         .filter(|(_, writes)| writes.iter().any(&past));
     let special: Sparse = special.map(|(id, _)| id.0).collect();
     for (a, own) in writers {
-        let Some(partners) = mhp.partners(*a) else {
-            continue;
-        };
+        let partners = mhp.partners(*a);
         // Two that don't count by themselves count by no other.
         let plain = own.iter().all(|write| !counts(write, write));
         let others = if plain { &special } else { &all };

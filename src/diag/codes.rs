@@ -158,6 +158,7 @@ codes! {
     Error UNREACHABLE_NODE "unreachable-node";
     Error NO_WAY_ON "no-way-on";
     Error ENDLESS_CYCLE "endless-cycle";
+    Error > Warning NOT_PROVEN "not-proven";
     Error BRANCH_CYCLE "branch-cycle";
     Error EDGE_AND_GOTO "edge-and-goto";
     Error MISSING_ENDS "missing-ends";

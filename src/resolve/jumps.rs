@@ -6,27 +6,33 @@ use super::graph::Graph;
 use super::node::{Node, Work};
 use super::target::{Jump, Route, SetItem};
 
-/// What makes a node take a jump.
+/// What makes a node take a jump. Tools, called graphs and `exit when` jump without one that is written on the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// A static edge, behind its work.
+pub enum EdgeKind {
+    /// A static edge, `start` included.
     Edge,
-    /// Its `goto`, one arm of it, behind its work.
+    /// Its `goto`, one arm of it.
     Goto,
-    /// `skip when .. -> target`, in place of its work.
+    /// `skip when .. -> target`
     Skip,
-    /// Its own `on_error`.
+    /// A tool that jumps.
+    Tool,
+    /// A subgraph that leaves by a name.
+    Child,
+    /// `on_error`
     Error,
-    /// `max_visits`: in place of entering it.
+    /// `max_visits`: taken instead of entering the node.
     Visits,
-    /// The `timeout` of an interrupt.
+    /// The timeout of an interrupt.
     Timeout,
+    /// `exit when` of the graph: taken instead of all that a super-step leads to.
+    Exit,
 }
 
-impl Why {
+impl EdgeKind {
     /// Whether the node has done its work where the jump is made.
     pub fn is_own_way(self) -> bool {
-        matches!(self, Why::Edge | Why::Goto)
+        matches!(self, EdgeKind::Edge | EdgeKind::Goto)
     }
 }
 
@@ -36,7 +42,7 @@ pub enum Maker {
     /// The entry.
     Start,
     /// A node.
-    Node(NodeId, Why),
+    Node(NodeId, EdgeKind),
     /// A join, when its members have come.
     Join(JoinId),
     /// The graph's `on_error`, for each node that has none of its own.
@@ -56,7 +62,7 @@ impl Maker {
 impl Node {
     /// Every jump that is written on it: edges, `goto`, `skip`, own `on_error`, `max_visits` and an interrupt's `timeout`,
     /// in this order.
-    pub fn jumps(&self) -> impl Iterator<Item = (Why, &Jump)> {
+    pub fn jumps(&self) -> impl Iterator<Item = (EdgeKind, &Jump)> {
         let timeout = match &self.work {
             Work::Interrupt {
                 timeout: Some(timeout),
@@ -68,13 +74,13 @@ impl Node {
         let skips = self.skips.iter().filter_map(|skip| skip.to.as_ref());
         let errors = self.on_error.iter().flat_map(|route| route.jumps());
         let visits = self.max_visits.iter().map(|max| &max.to);
-        let edges = self.edges.iter().map(|jump| (Why::Edge, jump));
+        let edges = self.edges.iter().map(|jump| (EdgeKind::Edge, jump));
         edges
-            .chain(goto.map(|jump| (Why::Goto, jump)))
-            .chain(skips.map(|jump| (Why::Skip, jump)))
-            .chain(errors.map(|jump| (Why::Error, jump)))
-            .chain(visits.map(|jump| (Why::Visits, jump)))
-            .chain(timeout.map(|jump| (Why::Timeout, jump)))
+            .chain(goto.map(|jump| (EdgeKind::Goto, jump)))
+            .chain(skips.map(|jump| (EdgeKind::Skip, jump)))
+            .chain(errors.map(|jump| (EdgeKind::Error, jump)))
+            .chain(visits.map(|jump| (EdgeKind::Visits, jump)))
+            .chain(timeout.map(|jump| (EdgeKind::Timeout, jump)))
     }
 }
 

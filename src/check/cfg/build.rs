@@ -14,7 +14,7 @@ use super::model::{
 };
 use super::written::Written;
 
-/// Most choices of computed targets of one jump that are told apart. Of more, nobody knows where it leads.
+/// Most combinations of computed targets of one jump that are told apart. Of more it is not known where it leads, which is reported.
 const CHOICES: usize = 4_096;
 
 /// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
@@ -33,6 +33,8 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> ControlFlowGra
         written,
         fan_outs: FanOuts::default(),
         broken: false,
+        many: Vec::new(),
+        at: Span::default(),
     };
     let start = graph.start.as_ref();
     let start = start.map_or_else(Vec::new, |route| builder.route(route, EdgeKind::Edge, None));
@@ -48,8 +50,11 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> ControlFlowGra
         })
         .collect();
     nodes.extend(builder.fan_outs.all);
+    let broken = builder.broken || graph.broken || graph.start.is_none();
+    let cfg = ControlFlowGraph::new(start, nodes.into_iter().collect(), joins);
     ControlFlowGraph {
-        broken: builder.broken || graph.broken || graph.start.is_none(),
+        broken: broken || cfg.broken,
+        many: builder.many,
         colliding: graph
             .fields
             .iter()
@@ -60,9 +65,7 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> ControlFlowGra
             .collect(),
         exits: !graph.exits.is_empty(),
         exit: graph.exits.first().map(|when| ends_at(when.span)),
-        start,
-        nodes: nodes.into_iter().collect(),
-        joins,
+        ..cfg
     }
 }
 
@@ -73,6 +76,9 @@ pub(super) struct Builder<'a> {
     pub(super) written: &'a Written,
     pub(super) fan_outs: FanOuts,
     pub(super) broken: bool,
+    many: Vec<(Span, usize)>,
+    /// The jump whose targets are looked at.
+    at: Span,
 }
 
 impl Builder<'_> {
@@ -176,6 +182,7 @@ impl Builder<'_> {
         mut fixed: ThinVec<Successor>,
     ) -> Vec<ThinVec<Successor>> {
         let mut choices: Vec<Vec<Vec<Successor>>> = Vec::new();
+        self.at = targets.first().map_or(self.at, |target| target.span);
         for target in targets {
             match &target.kind {
                 TargetKind::Each(each) if each.then.is_some() => {
@@ -203,6 +210,7 @@ impl Builder<'_> {
             .try_fold(1_usize, |all, successors| all.checked_mul(successors.len()));
         if count.is_none_or(|count| count > CHOICES) {
             self.broken = true;
+            self.many.push((self.at, choices.len()));
             return some_of(&fixed, &choices);
         }
         fixed.shrink_to_fit();

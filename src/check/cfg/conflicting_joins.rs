@@ -6,13 +6,13 @@ use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, JoinId, NodeId};
 
+use super::super::not_proven::not_proven;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, Write};
 use super::sparse::Sparse;
 use super::step_writes::{Makers, by_task, collides, makers, on_ways};
 
-/// Most pairs of last members of two joins that are tried. What is beyond is not looked at; a run in which it comes about
-/// stops with an error.
+/// Most pairs of last members of two joins that are tried.
 const TRIED: usize = 256;
 
 /// A join that may lead on, and what is written then.
@@ -23,9 +23,6 @@ struct Writer {
 
 /// Reports each field that a join may write in the super-step in which another task or join does, once.
 pub fn races(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, diags: &mut Diagnostics) {
-    if !mhp.complete() {
-        return;
-    }
     let joins = cfg.joins.entries();
     let joins = joins.filter(|(id, _)| mhp.fires(*id));
     let writers = joins.map(|(id, join)| Writer {
@@ -76,8 +73,10 @@ fn beside(
     let join = cfg.joins.get(id)?;
     let (writers, by_node) = nodes.get(&field)?;
     let members = || join.members.iter().map(|(member, _)| *member);
-    let near = members().filter_map(|member| mhp.partners(member));
-    let near: BTreeSet<u32> = near.flat_map(|near| near.common(writers)).collect();
+    let near = members().map(|member| mhp.partners(member));
+    let near: BTreeSet<u32> = near
+        .flat_map(|near| near.common(writers).collect::<Vec<_>>())
+        .collect();
     let others = near.into_iter().map(NodeId);
     let others = others.filter(|node| !members().any(|member| member == *node));
     for node in others.filter(|node| mhp.leads_on_beside(id, *node)) {
@@ -147,8 +146,8 @@ fn first_of(
         }
         let mut tried: BTreeMap<usize, usize> = BTreeMap::new();
         for member in members_of(*id) {
-            let near = mhp.partners(member).into_iter();
-            let near = near.flat_map(|near| near.common(&all)).map(NodeId);
+            let partners = mhp.partners(member);
+            let near = partners.common(&all).map(NodeId);
             let near = near.filter(|near| *near != member);
             for last in near.chain([member]) {
                 let others = by_member.get(&last).into_iter().flatten();
@@ -162,7 +161,13 @@ fn first_of(
                     let tries = tried.entry(*other).or_default();
                     *tries += 1;
                     if *tries > TRIED {
-                        continue;
+                        let join = cfg.joins.get(*id).map(|join| join.span);
+                        let what = "too many members of two joins may come at once";
+                        return Some(not_proven(
+                            &codes::WRITE_CONFLICT,
+                            what,
+                            join.unwrap_or_default(),
+                        ));
                     }
                     if mhp.lead_on_at_once((*id, member), (*second, last)) {
                         return Some(both(cfg, [*id, *second], field, writes));

@@ -6,44 +6,35 @@ use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, NodeId};
 
-use super::leaves_unwritten::components_of;
+use super::super::not_proven::not_proven;
 use super::mhp::MayHappenInParallel;
 use super::model::{Block, BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, Write};
-use super::predecessors::Predecessors;
 use super::step_writes::{Makers, at_goal, collides, makers};
 
-/// Most branches and full nodes that are passed for all forks of a graph. What is beyond is not looked at; a run in which it
-/// comes about stops with an error.
-const STEPS: usize = 1_000_000;
+/// Most branches and full nodes that are passed for one fork.
+const STEPS: usize = 100_000;
 
 /// Reports each field that two goals of a way may write so, once for each way: of `start`, of nodes, branches and joins, and of
 /// what stands in for full nodes.
-pub fn races(
-    cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
-    mhp: &MayHappenInParallel,
-    diags: &mut Diagnostics,
-) {
+pub fn races(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, diags: &mut Diagnostics) {
     if !cfg.nodes.iter().any(|node| writes_at_once(cfg, node)) {
         return;
     }
     let mut first = First {
         cfg,
-        predecessors,
-        circles: None,
         once: HashMap::new(),
     };
-    let mut steps = STEPS;
-    let starts = cfg.start.iter().map(|transition| (None, transition));
-    let others = cfg.blocks().flat_map(|block| {
-        let transitions = cfg.transitions(block).iter();
-        transitions.map(move |transition| (Some(block), transition))
-    });
-    for (from, transition) in starts.chain(others) {
+    for (from, transition) in cfg.all_transitions() {
         let forks = transition.successors.len() > 1
             || transition.successors.iter().any(|successor| successor.many);
         if forks && mhp.follows(transition) {
+            // Each transition has its own bound.
+            let mut steps = STEPS;
             of_way(cfg, (from, transition), (&mut first, &mut steps), diags);
+            if steps == 0 {
+                let what = "too many branches and full nodes are passed at once from here";
+                diags.push(not_proven(&codes::WRITE_CONFLICT, what, transition.span));
+            }
         }
     }
 }
@@ -162,27 +153,23 @@ fn begin(cfg: &ControlFlowGraph, from: Option<BlockId>) -> String {
 }
 
 /// Whether a capped node is come to for the first time.
-struct First<'a, 'f> {
+struct First<'f> {
     cfg: &'f ControlFlowGraph,
-    predecessors: &'a Predecessors<'f>,
-    /// The circle of each block, and how many blocks are in each; found when first asked for.
-    circles: Option<(Vec<usize>, HashMap<usize, usize>)>,
     /// Blocks of which it is known whether they are come to once at most.
     once: HashMap<BlockId, bool>,
 }
 
-impl First<'_, '_> {
+impl First<'_> {
     /// Whether nothing can have come to a node before a way does: all other arrows into it are in its own circle, and the way is
     /// taken once.
     fn comes(&mut self, from: Option<BlockId>, transition: &Transition, to: NodeId) -> bool {
         if transition.successors.iter().any(|successor| successor.many) {
             return false;
         }
-        let own = self.circle(BlockId::Node(to));
-        let predecessors = self.predecessors;
-        let mut others = predecessors.into(self.cfg, BlockId::Node(to)).iter();
+        let (cfg, to) = (self.cfg, BlockId::Node(to));
+        let mut others = cfg.in_edges(to);
         others.all(|arrow| {
-            let round = |block| self.circle(block) == own;
+            let round = |block| cfg.same_component(block, to);
             arrow.from == from || arrow.from.is_some_and(round)
         }) && self.once(from)
     }
@@ -209,46 +196,13 @@ impl First<'_, '_> {
 
     /// From where alone one task comes to a block that it doesn't come to again.
     fn before(&mut self, block: BlockId) -> Option<Option<BlockId>> {
-        if self.goes_round(block) {
+        if self.cfg.goes_round(block) {
             return None;
         }
-        let predecessors = self.predecessors;
-        let mut into = predecessors.into(self.cfg, block).iter();
+        let mut into = self.cfg.in_edges(block);
         let before = into.next()?;
         let many = before.successor().is_none_or(|successor| successor.many);
         let others = into.any(|arrow| arrow.from != before.from);
         (!many && !others).then_some(before.from)
-    }
-
-    fn circle(&mut self, block: BlockId) -> Option<usize> {
-        let number = self.cfg.number(block)?;
-        self.found().0.get(number).copied()
-    }
-
-    fn goes_round(&mut self, block: BlockId) -> bool {
-        let itself = |successor: &Successor| successor.to == block;
-        let mut successors = self
-            .cfg
-            .transitions(block)
-            .iter()
-            .flat_map(|transition| &transition.successors);
-        if successors.any(itself) {
-            return true;
-        }
-        let circle = self.circle(block);
-        let size = circle.and_then(|circle| self.found().1.get(&circle));
-        size.is_none_or(|size| *size > 1)
-    }
-
-    fn found(&mut self) -> &(Vec<usize>, HashMap<usize, usize>) {
-        let cfg = self.cfg;
-        self.circles.get_or_insert_with(|| {
-            let circles = components_of(cfg);
-            let mut sizes = HashMap::new();
-            for circle in &circles {
-                *sizes.entry(*circle).or_default() += 1;
-            }
-            (circles, sizes)
-        })
     }
 }

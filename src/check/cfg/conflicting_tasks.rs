@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::base::Span;
-use crate::diag::{Diagnostic, Diagnostics, Level, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, NodeId};
 
 use super::duplicate_activation::Twice;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition, Write};
 use super::sparse::Sparse;
-use super::step_writes::{Makers, by_task, collides, makers, on_ways};
+use super::step_writes::{Makers, by_task, collides, makers};
 use super::witness::Witness;
 
 /// Most further writers that a message points at.
@@ -83,10 +82,6 @@ pub fn races(
     twice: &[Twice],
     diags: &mut Diagnostics,
 ) -> BTreeSet<NodeId> {
-    if !mhp.complete() {
-        unproven(cfg, diags);
-        return BTreeSet::new();
-    }
     let mut told = BTreeSet::new();
     for (field, writers) in by_field(cfg, mhp) {
         let (Some(clash), Some(name)) = (clash(&writers, mhp), collides(cfg, field)) else {
@@ -109,7 +104,7 @@ fn by_field(
     mhp: &MayHappenInParallel,
 ) -> BTreeMap<FieldId, BTreeMap<NodeId, Makers>> {
     let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Makers>> = BTreeMap::new();
-    let accompanied = |id: &NodeId| mhp.partners(*id).is_some_and(|of| !of.is_empty());
+    let accompanied = |id: &NodeId| !mhp.partners(*id).is_empty();
     for id in cfg.nodes.ids().filter(accompanied) {
         for (field, makers) in makers(cfg, by_task(cfg, id, |_| true)) {
             by_field.entry(field).or_default().insert(id, makers);
@@ -129,9 +124,7 @@ fn clash(writers: &BTreeMap<NodeId, Makers>, mhp: &MayHappenInParallel) -> Optio
     let all: Sparse = writers.keys().map(|id| id.0).collect();
     let mut clash: Option<Clash> = None;
     for (a, first) in writers {
-        let Some(partners) = mhp.partners(*a) else {
-            continue;
-        };
+        let partners = mhp.partners(*a);
         for b in partners.common(&all).map(NodeId).filter(|b| b >= a) {
             let both = writers.get(&b).and_then(|second| first.collide(second));
             let Some((first, second)) = both else {
@@ -213,51 +206,5 @@ impl Clash {
             );
         }
         found
-    }
-}
-
-/// Too many pairs to follow: what can't be shown to be apart is refused.
-fn unproven(cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
-    let mut writers: BTreeMap<FieldId, Vec<(BlockId, Span)>> = BTreeMap::new();
-    for block in cfg.blocks() {
-        let made = match block {
-            BlockId::Node(id) => by_task(cfg, id, |_| true),
-            _ => on_ways(cfg, cfg.transitions(block).iter()),
-        };
-        for made in made {
-            let known = writers.entry(made.write.field).or_default();
-            known.push((block, made.write.span));
-        }
-    }
-    for (field, writers) in writers {
-        let Some((first, second)) = writers.split_first().and_then(|(first, rest)| {
-            let other = |(block, span): &&(BlockId, Span)| *block != first.0 && *span != first.1;
-            Some((first, rest.iter().find(other)?))
-        }) else {
-            continue;
-        };
-        let Some(name) = collides(cfg, field) else {
-            continue;
-        };
-        let named = |block: BlockId| match block {
-            BlockId::Join(_) => "a join".to_owned(),
-            block => format!("`{}`", cfg.name(block)),
-        };
-        let message = format!(
-            "{} and {} can't be shown to write `{name}` in different super-steps: too many nodes run side by side",
-            named(first.0),
-            named(second.0)
-        );
-        diags.push(
-            // It may well be right.
-            Diagnostic {
-                level: Level::Warning,
-                ..Diagnostic::new(&codes::WRITE_CONFLICT, message, second.1)
-            }
-            .label(first.1, "the other writer")
-            .help(format!(
-                "give `{name}` a reducer that puts writes together, such as `via any_last`"
-            )),
-        );
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
+use super::graph::Wanted;
 use super::model::{BlockId, ControlFlowGraph, Transition};
-use super::scc::{Ends, components};
 
 /// Most places of a circle that a message points at.
 const SHOWN: usize = 8;
@@ -67,14 +67,14 @@ pub fn shortest(
     let mut from: HashMap<usize, BlockId> = HashMap::new();
     let mut open = VecDeque::from([through]);
     while let Some(block) = open.pop_front() {
-        let predecessors = cfg.transitions(block).iter().flat_map(|transition| {
+        let successors = cfg.transitions(block).iter().flat_map(|transition| {
             transition
                 .successors
                 .iter()
                 .map(move |successor| (transition, successor))
         });
         for (_, successor) in
-            predecessors.filter(|(transition, successor)| take(block, transition, successor.to))
+            successors.filter(|(transition, successor)| take(block, transition, successor.to))
         {
             if successor.to == through {
                 return Some(back(cfg, &from, block, through));
@@ -115,7 +115,7 @@ pub fn branches(cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
         BlockId::Node(id) => cfg.nodes.get(id).filter(|node| node.branch),
         _ => None,
     };
-    for group in components(cfg, |block| branch(block).is_some(), |_, _| true, Ends::Any) {
+    for group in cfg.components_among(|block| branch(block).is_some(), |_, _| true, Wanted::Any) {
         let inside = |_: BlockId, _: &Transition, to: BlockId| group.contains(&to);
         let first = group.first().copied();
         let (Some(node), Some(cycle)) = (

@@ -12,8 +12,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 use crate::resolve::program::{Graph, Node, Work};
 
-use super::leaves_unwritten::components_of;
-use super::model::{Block, BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
+use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
 
 /// Most steps of tasks that are followed from one fork, and from all forks of a graph.
 const MOST: usize = 1_000;
@@ -49,11 +48,6 @@ pub fn found(graph: &Graph, cfg: &ControlFlowGraph) -> Vec<Twice> {
     if cfg.broken || !graph.exits.is_empty() {
         return Vec::new();
     }
-    let starts = cfg.start.iter().map(|transition| (None, transition));
-    let others = cfg.blocks().flat_map(|block| {
-        let transitions = cfg.transitions(block).iter();
-        transitions.map(move |transition| (Some(block), transition))
-    });
     let several = |transition: &Transition| {
         transition
             .successors
@@ -62,12 +56,11 @@ pub fn found(graph: &Graph, cfg: &ControlFlowGraph) -> Vec<Twice> {
             .count()
             > 1
     };
-    let mut forks = starts
-        .chain(others)
+    let forks = cfg
+        .all_transitions()
         .filter(|(_, transition)| several(transition));
-    let mut circles: Option<Vec<bool>> = None;
     let mut spent = 0;
-    for (from, transition) in forks.by_ref() {
+    for (from, transition) in forks {
         if spent > BUDGET {
             break;
         }
@@ -75,9 +68,7 @@ pub fn found(graph: &Graph, cfg: &ControlFlowGraph) -> Vec<Twice> {
         run.follow(transition);
         spent += run.spent;
         for (node, first, second) in &run.twice {
-            let round = circles.get_or_insert_with(|| rounds(cfg));
-            let goes_round = round.get(node.0 as usize).copied().unwrap_or(false);
-            if !goes_round && !all.contains_key(node) {
+            if !cfg.goes_round(BlockId::Node(*node)) && !all.contains_key(node) {
                 let found = run.tell(*node, *first, *second);
                 all.extend(found.map(|found| (*node, found)));
             }
@@ -106,27 +97,6 @@ pub fn twice(
         }
         diags.push(found);
     }
-}
-
-/// For each node whether it can be come to from itself.
-fn rounds(cfg: &ControlFlowGraph) -> Vec<bool> {
-    let circles = components_of(cfg);
-    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
-    for circle in &circles {
-        *sizes.entry(*circle).or_default() += 1;
-    }
-    let itself = |id: NodeId, block: &Block| {
-        let mut successors = block
-            .transitions
-            .iter()
-            .flat_map(|transition| &transition.successors);
-        successors.any(|successor| successor.to == BlockId::Node(id))
-    };
-    let nodes = cfg.nodes.entries().zip(&circles);
-    let nodes = nodes.map(|((id, block), circle)| {
-        sizes.get(circle).is_some_and(|size| *size > 1) || itself(id, block)
-    });
-    nodes.collect()
 }
 
 /// An arrow that a task has followed: where it leads, its place, and the one before it.
@@ -234,7 +204,7 @@ impl<'a> Run<'a> {
             });
             match successor.to {
                 BlockId::End => {}
-                BlockId::Fail | BlockId::Leave => self.over = true,
+                BlockId::Entry | BlockId::Fail | BlockId::Leave => self.over = true,
                 BlockId::Join(id) => {
                     let come = self.waiting.entry(id).or_default();
                     come.extend(member);
@@ -285,13 +255,12 @@ impl<'a> Run<'a> {
     /// Whether the way to an arrow has come by a node before.
     fn has(&self, at: usize, id: NodeId) -> bool {
         let before = self.arrows.get(at).and_then(|arrow| arrow.before);
-        let mut transition = self.transition(before).into_iter();
-        transition.any(|arrow| arrow.to == BlockId::Node(id))
-            || self.from == Some(BlockId::Node(id))
+        let mut way = self.way(before).into_iter();
+        way.any(|arrow| arrow.to == BlockId::Node(id)) || self.from == Some(BlockId::Node(id))
     }
 
     /// The arrows up to one, the last one first.
-    fn transition(&self, at: Option<usize>) -> Vec<Arrow> {
+    fn way(&self, at: Option<usize>) -> Vec<Arrow> {
         let of = |at: Option<usize>| at.and_then(|at| self.arrows.get(at).copied());
         std::iter::successors(of(at), |arrow| of(arrow.before)).collect()
     }
@@ -310,7 +279,7 @@ impl<'a> Run<'a> {
     }
 
     fn tell(&self, node: NodeId, first: usize, second: usize) -> Option<Twice> {
-        let (one, two) = (self.transition(Some(first)), self.transition(Some(second)));
+        let (one, two) = (self.way(Some(first)), self.way(Some(second)));
         // What the fork itself leads to runs at once, and again for the other: that is written in one place.
         if one.len() < 2 || two.len() < 2 {
             return None;
@@ -321,7 +290,7 @@ impl<'a> Run<'a> {
             self.shown(&one),
             self.shown(&two)
         );
-        let before = |transition: &[Arrow]| transition.get(1).map(|arrow| arrow.to);
+        let before = |way: &[Arrow]| way.get(1).map(|arrow| arrow.to);
         let (from, other) = (before(&one)?, before(&two)?);
         // Who writes two joins means each of them.
         if matches!((from, other), (BlockId::Join(_), BlockId::Join(_))) {
@@ -381,8 +350,8 @@ impl<'a> Run<'a> {
     }
 
     /// `start -> a -> b`, of a long way its end.
-    fn shown(&self, transition: &[Arrow]) -> String {
-        let names = transition.iter().rev().map(|arrow| arrow.to);
+    fn shown(&self, way: &[Arrow]) -> String {
+        let names = way.iter().rev().map(|arrow| arrow.to);
         let names = names.filter(|block| !matches!(block, BlockId::Join(_)));
         let names: Vec<&str> = names.map(|block| self.cfg.name(block)).collect();
         let fork = match self.from {

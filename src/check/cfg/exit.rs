@@ -101,7 +101,7 @@ impl<'a> Exits<'a> {
                 .iter()
                 .any(|transition| !transition.writes.is_empty()),
             BlockId::Fail | BlockId::Leave => true,
-            BlockId::End => false,
+            BlockId::Entry | BlockId::End => false,
         };
         let visits = transition.kind == super::model::EdgeKind::Visits;
         known.copied().unwrap_or(false)

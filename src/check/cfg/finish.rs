@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::ir::JoinId;
 
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition};
-use super::predecessors::Predecessors;
 
 /// Whether a way counts as one on: errors don't.
 pub fn usual(transition: &Transition) -> bool {
@@ -14,34 +13,23 @@ pub fn usual(transition: &Transition) -> bool {
 
 /// Which blocks can come to an exit without an error, by [`ControlFlowGraph::number`]: some way of theirs leads only to
 /// blocks that can. Joins of `waiting` are known to be waited at in vain; what arrives there is at its end.
-pub fn finishing(
-    cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
-    waiting: &BTreeSet<JoinId>,
-) -> Vec<bool> {
+pub fn finishing(cfg: &ControlFlowGraph, waiting: &BTreeSet<JoinId>) -> Vec<bool> {
     let fate = |block| match block {
         BlockId::Join(join) => waiting.contains(&join).then_some(true),
         _ => None,
     };
-    can_reach_exit(
-        cfg,
-        predecessors,
-        fate,
-        |_, transition| usual(transition),
-        |_| false,
-    )
+    can_reach_exit(cfg, fate, |_, transition| usual(transition), |_| false)
 }
 
 /// Which blocks can come to an exit by the ways that `take` lets through. `fate` says it of blocks where that is
 /// known before, `stops` of a target whether it may end the whole run.
 pub fn can_reach_exit(
     cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
     fate: impl Fn(BlockId) -> Option<bool>,
     take: impl Fn(BlockId, &Transition) -> bool,
-    nodes: impl Fn(BlockId) -> bool,
+    stops: impl Fn(BlockId) -> bool,
 ) -> Vec<bool> {
-    let count = cfg.nodes.len() + cfg.joins.len();
+    let count = cfg.count();
     let mut free = vec![false; count];
     // Each block is looked at once, and again after what it leads to has changed, at the end of the queue: a fork
     // is seen after all of its targets.
@@ -61,13 +49,13 @@ pub fn can_reach_exit(
         // That a node leads nowhere is reported by itself.
         let leads = || {
             transitions().next().is_none()
-                || transitions().any(|transition| ends(cfg, &free, transition, &nodes))
+                || transitions().any(|transition| ends(cfg, &free, transition, &stops))
         };
         if known || !fate(block).unwrap_or_else(leads) {
             continue;
         }
         free.get_mut(number).into_iter().for_each(|f| *f = true);
-        for from in predecessors.into(cfg, block).iter().filter_map(|a| a.from) {
+        for from in cfg.predecessors(block) {
             let slot = cfg.number(from).and_then(|n| waits.get_mut(n));
             if let Some(slot) = slot.filter(|waits| !**waits) {
                 *slot = true;
@@ -83,15 +71,13 @@ pub fn ends(
     cfg: &ControlFlowGraph,
     free: &[bool],
     transition: &Transition,
-    nodes: &impl Fn(BlockId) -> bool,
+    stops: &impl Fn(BlockId) -> bool,
 ) -> bool {
-    let nodes = |successor: BlockId| {
-        matches!(successor, BlockId::Fail | BlockId::Leave) || nodes(successor)
-    };
+    let stops = |to: BlockId| matches!(to, BlockId::Fail | BlockId::Leave) || stops(to);
     transition
         .successors
         .iter()
-        .any(|successor| nodes(successor.to))
+        .any(|successor| stops(successor.to))
         || transition.successors.iter().all(|successor| {
             let known = cfg.number(successor.to);
             // The list of an `each` may be empty.

@@ -13,10 +13,10 @@ use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 
-use super::leaves_unwritten::components_of;
+use super::super::not_proven::in_doubt;
+use super::graph::InEdge;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, JoinBlock, Successor};
-use super::predecessors::{InEdge, Predecessors};
 
 /// Most arrows of a way that a message points at.
 const SHOWN: usize = 6;
@@ -43,6 +43,8 @@ pub struct Past {
 #[derive(Debug, Default)]
 pub struct Arrivals {
     joins: IdVec<JoinId, Vec<Pair>>,
+    /// Joins of which not all was looked at.
+    unknown: BTreeSet<JoinId>,
 }
 
 /// Two members of a join: how the first one comes without the other.
@@ -57,26 +59,26 @@ struct Pair {
 
 impl Arrivals {
     /// Follows the members of all joins of a flow.
-    pub fn of(cfg: &ControlFlowGraph, predecessors: &Predecessors) -> Self {
+    pub fn of(cfg: &ControlFlowGraph) -> Self {
         if cfg.joins.is_empty() {
             return Self::default();
         }
-        let (mut steps, circles) = (STEPS, components_of(cfg));
+        let (mut steps, mut unknown) = (STEPS, BTreeSet::new());
         let joins = cfg.joins.entries().map(|(id, join)| {
-            let mut search = Search::new(cfg, predecessors, id, &mut steps);
+            let mut search = Search::new(cfg, id, &mut steps);
             let pairs = pairs(join).into_iter();
             let mut pairs: Vec<Pair> = pairs
-                .map(|(member, other)| search.pair(member, other, &circles))
+                .map(|(member, other)| search.pair(member, other))
                 .collect();
             if *search.steps == 0 {
                 // Where not all was looked at, an arm may lead to the other member all the same.
                 pairs.iter_mut().for_each(|pair| pair.past.clear());
+                unknown.insert(id);
             }
             pairs
         });
-        Self {
-            joins: joins.collect(),
-        }
+        let joins = joins.collect();
+        Self { joins, unknown }
     }
 
     /// The ways that lead past members of a join.
@@ -90,7 +92,6 @@ impl Arrivals {
 /// past.
 pub fn half_filled(
     cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
     mhp: &MayHappenInParallel,
     arrivals: &Arrivals,
     waiting: &mut BTreeSet<JoinId>,
@@ -102,7 +103,7 @@ pub fn half_filled(
             continue;
         }
         let pairs = arrivals.joins.get(id).map_or(&[][..], Vec::as_slice);
-        let mut search = Search::new(cfg, predecessors, id, &mut steps);
+        let mut search = Search::new(cfg, id, &mut steps);
         let beside = |block| mhp.beside(block);
         let alone = pairs.iter().find(|pair| {
             let lonely = &pair.lonely;
@@ -116,6 +117,10 @@ pub fn half_filled(
             waiting.insert(id);
             continue;
         }
+        if arrivals.unknown.contains(&id) || *search.steps == 0 {
+            let what = "too many ways lead to joins that lead to joins";
+            diags.push(in_doubt(&codes::JOIN_MAY_WAIT, what, join.span));
+        }
         let past = pairs.iter().find_map(|pair| search.past(join, pair));
         past.into_iter().for_each(|found| diags.push(found));
     }
@@ -123,7 +128,6 @@ pub fn half_filled(
 
 struct Search<'a, 'b> {
     cfg: &'a ControlFlowGraph,
-    predecessors: &'b Predecessors<'a>,
     join: JoinId,
     steps: &'b mut usize,
     /// Whether a block may lead to a member without passing the join.
@@ -146,25 +150,19 @@ struct Lonely {
 }
 
 impl<'a, 'b> Search<'a, 'b> {
-    fn new(
-        cfg: &'a ControlFlowGraph,
-        predecessors: &'b Predecessors<'a>,
-        join: JoinId,
-        steps: &'b mut usize,
-    ) -> Self {
+    fn new(cfg: &'a ControlFlowGraph, join: JoinId, steps: &'b mut usize) -> Self {
         Self {
             cfg,
-            predecessors,
             join,
             steps,
             known: HashMap::new(),
         }
     }
 
-    fn pair(&mut self, member: NodeId, other: NodeId, circles: &[usize]) -> Pair {
+    fn pair(&mut self, member: NodeId, other: NodeId) -> Pair {
         let mut lonely = self.lonely(member, other);
         let past = match lonely.path.is_empty() {
-            true => self.ways_past(member, &lonely, circles),
+            true => self.ways_past(member, &lonely),
             false => Vec::new(),
         };
         // Of many pairs only what is found is kept.
@@ -210,8 +208,8 @@ impl<'a, 'b> Search<'a, 'b> {
         let mut after: HashMap<BlockId, (BlockId, Span)> = HashMap::new();
         let mut open = vec![BlockId::Node(member)];
         while let Some(block) = open.pop() {
-            for arrow in self.predecessors.into(self.cfg, block) {
-                if self.parts(arrow, other) {
+            for arrow in self.cfg.in_edges(block) {
+                if self.parts(&arrow, other) {
                     found.begins.insert(block);
                     continue;
                 }
@@ -246,7 +244,7 @@ impl<'a, 'b> Search<'a, 'b> {
         let (mut at, mut span) = (first, span);
         loop {
             found.path.push(span);
-            if found.back.is_none() && self.predecessors.into(self.cfg, at).len() > 1 {
+            if found.back.is_none() && self.cfg.in_edges(at).count() > 1 {
                 found.back = Some(span);
             }
             match after.get(&at) {
@@ -352,7 +350,7 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 
     /// Ways behind the fork that lead past the member.
-    fn ways_past(&mut self, member: NodeId, lonely: &Lonely, circles: &[usize]) -> Vec<Past> {
+    fn ways_past(&mut self, member: NodeId, lonely: &Lonely) -> Vec<Past> {
         let mut past = Vec::new();
         let mut seen = lonely.begins.clone();
         let mut open: Vec<BlockId> = seen.iter().copied().collect();
@@ -363,7 +361,7 @@ impl<'a, 'b> Search<'a, 'b> {
             };
             for (at, transition) in self.cfg.transitions(block).iter().enumerate() {
                 // A cap is met only where a circle leads back.
-                if transition.kind == EdgeKind::Visits && !self.comes_back(block, circles) {
+                if transition.kind == EdgeKind::Visits && !self.comes_back(block) {
                     continue;
                 }
                 // What the member leads to itself runs when it has come.
@@ -377,10 +375,10 @@ impl<'a, 'b> Search<'a, 'b> {
                         .map(|successor| successor.to)
                         .filter(|to| seen.insert(*to)),
                 );
-                let nodes =
+                let stops =
                     |successor: &Successor| matches!(successor.to, BlockId::Fail | BlockId::Leave);
                 let mut successors = transition.successors.iter();
-                if !transition.successors.iter().any(nodes)
+                if !transition.successors.iter().any(stops)
                     && !successors.any(|successor| self.leads(successor, node, member))
                 {
                     past.push(Past {
@@ -395,10 +393,9 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 
     /// Whether some arrow leads to a block from its own circle.
-    fn comes_back(&self, block: BlockId, circles: &[usize]) -> bool {
-        let circle = |block: BlockId| self.cfg.number(block).and_then(|n| circles.get(n));
-        let mut before = self.predecessors.into(self.cfg, block).iter();
-        before.any(|arrow| arrow.from.is_some_and(|from| circle(from) == circle(block)))
+    fn comes_back(&self, block: BlockId) -> bool {
+        let mut before = self.cfg.predecessors(block);
+        before.any(|from| self.cfg.same_component(from, block))
     }
 
     fn alone(&self, join: &JoinBlock, pair: &Pair) -> Diagnostic {

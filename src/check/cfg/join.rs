@@ -6,48 +6,42 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 
-use super::leaves_unwritten::components_of;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph};
-use super::predecessors::Predecessors;
 
 /// Reports joins two of whose members can't both arrive, since they lie on ways that exclude each other, and
 /// joins whose member comes only behind the join itself. Gives back all joins that never lead on.
 pub fn never(
     cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
     mhp: &MayHappenInParallel,
     diags: &mut Diagnostics,
 ) -> BTreeSet<JoinId> {
     apart(cfg, mhp, diags);
     let ids = cfg.joins.ids().filter(|id| !mhp.fires(*id));
     let silent: BTreeSet<JoinId> = ids.collect();
-    behind_itself(cfg, predecessors, mhp, &silent, diags);
+    behind_itself(cfg, mhp, &silent, diags);
     silent
 }
 
 /// Reports joins that wait for what only they lead to, also in a circle of several.
 fn behind_itself(
     cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
     mhp: &MayHappenInParallel,
     silent: &BTreeSet<JoinId>,
     diags: &mut Diagnostics,
 ) {
     let mut told: BTreeSet<JoinId> = BTreeSet::new();
-    let circles = components_of(cfg);
-    let circle = |block: BlockId| cfg.number(block).and_then(|number| circles.get(number));
     for id in silent {
         let Some(join) = cfg.joins.get(*id) else {
             continue;
         };
         let late = join.members.iter().find_map(|(member, span)| {
             // What leads to the join and comes behind it goes round with it.
-            let round = circle(BlockId::Node(*member)) == circle(BlockId::Join(*id));
+            let round = cfg.same_component(BlockId::Node(*member), BlockId::Join(*id));
             if !round || mhp.runs(*member) {
                 return None;
             }
-            let before = before(cfg, predecessors, *member);
+            let before = before(cfg, *member);
             let own = before.contains(id);
             own.then_some((*member, *span, before))
         });
@@ -62,7 +56,7 @@ fn behind_itself(
         let message = format!("this join waits for `{name}`, which only runs after it");
         let mut found =
             Diagnostic::new(&codes::JOIN_NEVER_FIRES, message, join.span).label(span, "waited for");
-        if let Some((block, arrow)) = first_arrow(cfg, predecessors, member) {
+        if let Some((block, arrow)) = first_arrow(cfg, member) {
             found = found.label(arrow, format!("`{}` only comes from here", cfg.name(block)));
         }
         diags.push(found.help(format!(
@@ -72,34 +66,19 @@ fn behind_itself(
 }
 
 /// Joins on the ways to a node.
-fn before(cfg: &ControlFlowGraph, predecessors: &Predecessors, node: NodeId) -> BTreeSet<JoinId> {
-    let mut joins = BTreeSet::new();
-    let mut seen = BTreeSet::from([BlockId::Node(node)]);
-    let mut open = vec![BlockId::Node(node)];
-    while let Some(block) = open.pop() {
-        for from in predecessors
-            .into(cfg, block)
-            .iter()
-            .filter_map(|arrow| arrow.from)
-        {
-            if let BlockId::Join(join) = from {
-                joins.insert(join);
-            }
-            if seen.insert(from) {
-                open.push(from);
-            }
-        }
-    }
-    joins
+fn before(cfg: &ControlFlowGraph, node: NodeId) -> BTreeSet<JoinId> {
+    let joins = cfg
+        .all_before(BlockId::Node(node))
+        .filter_map(|block| match block {
+            BlockId::Join(join) => Some(join),
+            _ => None,
+        });
+    joins.collect()
 }
 
-fn first_arrow(
-    cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
-    node: NodeId,
-) -> Option<(BlockId, Span)> {
+fn first_arrow(cfg: &ControlFlowGraph, node: NodeId) -> Option<(BlockId, Span)> {
     let block = BlockId::Node(node);
-    let successor = predecessors.into(cfg, block).first()?.successor()?;
+    let successor = cfg.in_edges(block).next()?.successor()?;
     Some((block, successor.span))
 }
 

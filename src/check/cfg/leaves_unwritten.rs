@@ -13,8 +13,6 @@ use super::effect::Effects;
 use super::exit::Exits;
 use super::incomplete_join::{Arrivals, Past};
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
-use super::predecessors::Predecessors;
-use super::scc::{Ends, components};
 
 /// What counts as written by the tasks of an `each`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +26,6 @@ pub enum Count {
 /// What is known of a flow before its fields are looked at.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// Strongly connected group of each block: [`components_of`] the flow.
-    pub group: &'a [usize],
     /// Where the graph may end by an `exit when`.
     pub exits: Option<&'a Exits<'a>>,
     /// How the members of joins come to them.
@@ -90,12 +86,11 @@ impl<'a> LeavesUnwritten<'a> {
     /// Finds them.
     pub fn new(
         cfg: &'a ControlFlowGraph,
-        predecessors: &Predecessors,
         effects: &'a Effects,
         count: Count,
         known: Known<'a>,
     ) -> Self {
-        let blocks = cfg.nodes.len() + cfg.joins.len();
+        let blocks = cfg.count();
         let none = || effects.tracked.none();
         let mut avoided = Self {
             cfg,
@@ -106,7 +101,7 @@ impl<'a> LeavesUnwritten<'a> {
             again: (0..blocks).map(|_| none()).collect(),
             lost: HashMap::new(),
         };
-        avoided.settle(predecessors);
+        avoided.settle();
         avoided
     }
 
@@ -119,7 +114,7 @@ impl<'a> LeavesUnwritten<'a> {
         all
     }
 
-    fn settle(&mut self, predecessors: &Predecessors) {
+    fn settle(&mut self) {
         let mut waits = vec![true; self.first.len()];
         let mut open: VecDeque<BlockId> = self
             .cfg
@@ -137,8 +132,7 @@ impl<'a> LeavesUnwritten<'a> {
             let grown = self.look(block, number);
             let mut again: Vec<BlockId> = Vec::new();
             if grown {
-                let before = predecessors.into(self.cfg, block).iter();
-                again.extend(before.filter_map(|arrow| arrow.from));
+                again.extend(self.cfg.predecessors(block));
             }
             // Ways past a member belong to the node that takes them: whatever they lead to, it is looked at again.
             for (join, past) in past.get(&block).into_iter().flatten() {
@@ -277,8 +271,8 @@ impl<'a> LeavesUnwritten<'a> {
     }
 
     /// A way from `start` to the end that leaves a field unwritten: the arrows, and where each comes from.
-    pub fn witness(&self, predecessors: &Predecessors, field: FieldId) -> Vec<Step<'a>> {
-        let chosen = self.choices(predecessors, field);
+    pub fn witness(&self, field: FieldId) -> Vec<Step<'a>> {
+        let chosen = self.choices(field);
         let mut path = Vec::new();
         let mut at: Option<(BlockId, bool)> = None;
         // Each block is met at most twice: for the first time, and from its own circle.
@@ -339,8 +333,7 @@ impl<'a> LeavesUnwritten<'a> {
 
     /// Whether an arrow stays in the circle of what it leads to.
     fn returns(&self, to: BlockId, from: Option<BlockId>) -> bool {
-        let circle = |block: BlockId| self.cfg.number(block).and_then(|n| self.known.group.get(n));
-        from.is_some_and(|from| circle(from) == circle(to))
+        from.is_some_and(|from| self.cfg.same_component(from, to))
     }
 
     fn choice(&self, chosen: &Choices, block: BlockId, again: bool) -> Option<Choice> {
@@ -354,7 +347,7 @@ impl<'a> LeavesUnwritten<'a> {
 
     /// For each block from which the field can be avoided the way that does so and soonest leads to an end: where the
     /// block is come to for the first time, and from its own circle.
-    fn choices(&self, predecessors: &Predecessors, field: FieldId) -> Choices {
+    fn choices(&self, field: FieldId) -> Choices {
         let mut chosen: Choices = vec![[None; 2]; self.first.len()];
         let mut open: Vec<BlockId> = self.cfg.blocks().collect();
         while !open.is_empty() {
@@ -375,11 +368,7 @@ impl<'a> LeavesUnwritten<'a> {
                 let slot = self.cfg.number(block).and_then(|n| chosen.get_mut(n));
                 if let Some(slot) = slot.and_then(|both| both.get_mut(layer)) {
                     *slot = Some(transition);
-                    let from = predecessors
-                        .into(self.cfg, block)
-                        .iter()
-                        .filter_map(|a| a.from);
-                    open.extend(from);
+                    open.extend(self.cfg.predecessors(block));
                 }
             }
         }
@@ -464,19 +453,3 @@ struct Choice {
 
 /// By number of a block: where it is come to for the first time, and from its own circle.
 type Choices = Vec<[Option<Choice>; 2]>;
-
-/// A number for the strongly connected group of each block; alone, a block has one of its own.
-pub fn components_of(cfg: &ControlFlowGraph) -> Vec<usize> {
-    let mut of: Vec<usize> = vec![0; cfg.nodes.len() + cfg.joins.len()];
-    for (number, group) in components(cfg, |_| true, |_, _| true, Ends::Any)
-        .iter()
-        .enumerate()
-    {
-        for block in group {
-            if let Some(slot) = cfg.number(*block).and_then(|n| of.get_mut(n)) {
-                *slot = number;
-            }
-        }
-    }
-    of
-}

@@ -75,11 +75,6 @@ fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String,
         names.flatten().flatten().cloned().collect()
     };
     let by_node: Vec<BTreeSet<String>> = cfg.nodes.ids().map(all).collect();
-    if !mhp.complete() {
-        let all: BTreeSet<String> = by_node.iter().flatten().cloned().collect();
-        cross(&all, &all, &mut pairs);
-        return pairs;
-    }
     let mut leaving: BTreeMap<&String, Sparse> = BTreeMap::new();
     for (id, names) in cfg.nodes.ids().zip(&by_node) {
         for name in names {
@@ -88,8 +83,8 @@ fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String,
     }
     for (one, nodes) in &leaving {
         let mut beside = Sparse::default();
-        let partners = nodes.iter().filter_map(|id| mhp.partners(NodeId(id)));
-        partners.for_each(|partners| beside.join(partners));
+        let partners = nodes.iter().map(|id| mhp.partners(NodeId(id)));
+        partners.for_each(|partners| beside.join(&partners));
         let later = leaving.iter().filter(|(other, _)| *other > one);
         for (other, _) in later.filter(|(_, nodes)| nodes.common(&beside).next().is_some()) {
             pairs.insert(((*one).clone(), (*other).clone()));

@@ -1,105 +1,135 @@
-//! Which nodes may run in the same super-step: a fixpoint over pairs of places.
+//! Which nodes may run in the same super-step: a fixpoint over rows of places.
 //!
-//! All tasks of a run move in step, so two of them are followed as a pair: the pair begins where a
-//! way has several targets (or sends one task an element), and goes on to every pair of places that
-//! its two parts may go on to. Two plain arrows into one node make one task. The arms of one route
-//! exclude each other, so a single task is never a pair with itself. A task at a join waits; the
-//! join leads on beside another task only where every other member can have arrived beside that task.
+//! All tasks of a run move in step. The row of a place has the places that another task may be at while one is there: a row
+//! begins where a transition has several successors (or sends one task an element), and goes on to every two places that two
+//! tasks may go on to. Two plain arrows into one node make one task. The arms of one route exclude each other, so a single task
+//! is never beside itself. A task at a join waits; `joins` says when one leads on.
 //!
-//! The answer errs on one side: a pair that can run together is in it. Conditions count as free, so
-//! a pair may be in it that no state allows.
+//! The answer errs on one side: what can run together is in it. Conditions count as free, so two nodes may be in it that no state
+//! allows. Nothing is left out for its size: places that no fork leads to have no row, and those behind one fork share theirs.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::base::Span;
 use crate::ir::{JoinId, NodeId};
 
-use super::arrival::Held;
-use super::model::{BlockId, ControlFlowGraph, Successor, Transition};
+use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
 use super::place::{Marking, TokenPlace};
 use super::sparse::Sparse;
 
-/// Most pairs that are followed. A flow that runs 700 nodes side by side comes near it.
-const MOST: usize = 300_000;
+/// Most sets that are kept for when the same is asked again.
+const KEPT: usize = 1_024;
 
-/// Where few places lead to few, all pairs are gone through one by one.
-const FEW: usize = 16;
-
-/// How a pair came to be.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Origin {
-    /// The targets of one way.
-    Fork { from: Option<NodeId>, span: Span },
-    /// A pair of the step before, in the order of this one.
-    Step(TokenPlace, TokenPlace),
+/// Several targets of one transition, for a witness.
+pub(super) struct Fork {
+    pub(super) from: Option<NodeId>,
+    pub(super) span: Span,
+    /// The places that each target may lead to, and whether several tasks are sent there.
+    pub(super) reached: Vec<(Rc<[TokenPlace]>, bool)>,
 }
 
-impl Origin {
-    /// The same for the pair in the other order.
-    pub(super) fn turned(self) -> Self {
-        match self {
-            Origin::Step(a, b) => Origin::Step(b, a),
-            fork @ Origin::Fork { .. } => fork,
+/// Where a task may be in the next super-step.
+#[derive(Default)]
+pub(super) struct After {
+    pub(super) places: Rc<[TokenPlace]>,
+    /// Capped nodes that it comes to, each with the places that it comes to where the node isn't full.
+    capped: Vec<(NodeId, Rc<[TokenPlace]>)>,
+    /// Nodes that it sends several tasks to.
+    sends: Vec<NodeId>,
+}
+
+impl After {
+    /// The same where a node isn't left for the target of its `max_visits`, since another task comes to it as well: both make
+    /// one task of it. Tasks of an `each` are visits of their own.
+    fn beside(&self, capped: Option<NodeId>) -> &[TokenPlace] {
+        let of = |node| self.capped.iter().find(|(id, _)| *id == node);
+        match capped
+            .filter(|node| !self.sends.contains(node))
+            .and_then(of)
+        {
+            Some((_, places)) => places,
+            None => &self.places,
         }
     }
 }
 
-/// Where a task may be in the next super-step.
-#[derive(Clone)]
-struct After {
-    places: Rc<[TokenPlace]>,
-    set: Rc<Sparse>,
+/// Where the tasks of some places go.
+pub(super) struct Image {
+    /// All of it.
+    pub(super) all: Rc<Sparse>,
+    /// Where only one of them goes.
+    once: Sparse,
 }
 
-/// What may run together in a flow.
+/// What may run together in a graph.
 pub struct MayHappenInParallel<'a> {
     pub(super) cfg: &'a ControlFlowGraph,
     pub(super) places: Marking<'a>,
-    pub(super) pairs: HashMap<(TokenPlace, TokenPlace), Origin>,
-    /// The other places of each place's pairs.
-    beside: Vec<Sparse>,
-    /// Places that are known to be beside all that a place goes on to.
-    crossed: HashMap<TokenPlace, Sparse>,
-    open: VecDeque<(TokenPlace, TokenPlace)>,
+    /// By place. Where there is anything in it, the place itself is in it too.
+    pub(super) rows: Vec<Rc<Sparse>>,
+    /// Places that several tasks may be at.
+    pub(super) several: Vec<bool>,
+    /// What was followed of each row already.
+    done: Vec<(Rc<Sparse>, bool)>,
+    open: BTreeSet<TokenPlace>,
     pub(super) alive: Vec<bool>,
     fresh: Vec<TokenPlace>,
-    /// Arrivals at a join beside another task that may be let through once more pairs are known.
-    pub(super) held: Vec<Held>,
-    /// How many pairs there were when they were last looked at.
-    pub(super) looked: usize,
-    /// Joins two of whose members have come, or whose only one has.
-    touched: BTreeSet<JoinId>,
-    pub(super) fired: BTreeSet<JoinId>,
-    /// Places that a node may go on to, computed when first asked for.
-    next: HashMap<TokenPlace, After>,
-    /// Ways that were followed.
+    after: HashMap<TokenPlace, Rc<After>>,
+    /// Who sends several tasks to a node.
+    senders: HashMap<NodeId, Sparse>,
     taken: HashSet<*const Transition>,
-    overflow: bool,
+    pub(super) fired: BTreeSet<JoinId>,
+    /// Joins that may fire now, or lead on beside more than before.
+    pub(super) touched: BTreeSet<JoinId>,
+    /// Joins whose members run or wait at a place.
+    interest: HashMap<TokenPlace, Vec<JoinId>>,
+    pub(super) joins: super::joins::Arrivals,
+    pub(super) forks: Vec<Fork>,
+    images: HashMap<(*const Sparse, Option<NodeId>), (Rc<Sparse>, Rc<Image>)>,
+    sums: HashMap<(*const Sparse, *const Sparse, bool), [Rc<Sparse>; 3]>,
+    /// Some node is deferred.
+    defers: bool,
+    pub(super) back: OnceCell<super::witness::Back>,
 }
 
 impl<'a> MayHappenInParallel<'a> {
-    /// Follows all pairs of a flow.
+    /// Follows all that runs together.
     pub fn new(cfg: &'a ControlFlowGraph) -> Self {
         let places = Marking::new(cfg);
         let count = places.count();
+        let none: Rc<Sparse> = Rc::default();
         let mut mhp = Self {
             cfg,
-            pairs: HashMap::new(),
-            beside: vec![Sparse::default(); count],
-            crossed: HashMap::new(),
-            open: VecDeque::new(),
+            rows: vec![none.clone(); count],
+            several: vec![false; count],
+            done: vec![(none, false); count],
+            open: BTreeSet::new(),
             alive: vec![false; count],
             fresh: Vec::new(),
-            held: Vec::new(),
-            looked: 0,
-            touched: BTreeSet::new(),
-            fired: BTreeSet::new(),
-            next: HashMap::new(),
+            after: HashMap::new(),
+            senders: HashMap::new(),
             taken: HashSet::new(),
-            overflow: false,
+            fired: BTreeSet::new(),
+            touched: BTreeSet::new(),
+            interest: HashMap::new(),
+            joins: super::joins::Arrivals::default(),
+            forks: Vec::new(),
+            images: HashMap::new(),
+            sums: HashMap::new(),
+            defers: cfg.nodes.iter().any(|node| node.defer),
+            back: OnceCell::new(),
             places,
         };
+        for (id, join) in cfg.joins.entries() {
+            for (member, _) in &join.members {
+                for place in mhp.places.wait(id, *member).into_iter().chain([member.0]) {
+                    mhp.interest.entry(place).or_default().push(id);
+                }
+            }
+        }
         for transition in &cfg.start {
             mhp.take(transition, None);
         }
@@ -107,104 +137,106 @@ impl<'a> MayHappenInParallel<'a> {
         mhp
     }
 
-    /// Whether all pairs were followed; otherwise any two nodes may run together.
-    pub fn complete(&self) -> bool {
-        !self.overflow
-    }
-
-    /// Pairs of nodes that may run in the same super-step, in order, a node with itself where it gets
-    /// several tasks at once.
+    /// Pairs of nodes that may run in the same super-step, in order, a node with itself where it gets several tasks at once.
     pub fn pairs(&self) -> Vec<(NodeId, NodeId)> {
-        let node = |place| self.places.running(place);
-        let mut pairs: Vec<(NodeId, NodeId)> = self
-            .pairs
-            .keys()
-            .filter_map(|(a, b)| Some((node(*a)?, node(*b)?)))
-            .collect();
-        pairs.sort();
+        let nodes = self.cfg.nodes.ids();
+        let pairs = nodes.flat_map(|a| {
+            let partners = self.partners(a);
+            let later: Vec<u32> = partners.iter().filter(|b| *b >= a.0).collect();
+            later.into_iter().map(move |b| (a, NodeId(b)))
+        });
         pairs
+            .filter(|(_, b)| (b.0 as usize) < self.cfg.nodes.len())
+            .collect()
     }
 
     /// What may run, or wait at a join or as deferred, in the super-steps of a node.
     pub fn beside(&self, node: NodeId) -> Vec<BlockId> {
         let block = |place: TokenPlace| {
             let running = self.places.running(place).or(self.places.deferred(place));
-            let waiting = || {
-                self.places
-                    .waits(place)
-                    .map(|(join, _)| BlockId::Join(join))
-            };
-            running.map(BlockId::Node).or_else(waiting)
+            let waiting = self.places.waits(place);
+            let waiting = waiting.map(|(join, _)| BlockId::Join(join));
+            running.map(BlockId::Node).or(waiting)
         };
-        let beside = self.beside.get(node.0 as usize);
-        beside
-            .into_iter()
-            .flat_map(Sparse::iter)
-            .filter_map(block)
-            .collect()
+        self.partners(node).iter().filter_map(block).collect()
     }
 
     /// The nodes that may run in the super-steps of a node, itself among them where it gets several tasks at once; other
     /// numbers are no nodes.
-    pub fn partners(&self, node: NodeId) -> Option<&Sparse> {
-        self.beside.get(node.0 as usize)
+    pub fn partners(&self, node: NodeId) -> Cow<'_, Sparse> {
+        self.others(node.0)
     }
 
     /// The nodes that may run while a deferred node waits; other numbers are no nodes.
-    pub fn partners_waiting(&self, node: NodeId) -> Option<&Sparse> {
-        let waiting = self.places.deferring(node);
-        self.beside.get(waiting as usize)
+    pub fn partners_waiting(&self, node: NodeId) -> Cow<'_, Sparse> {
+        self.others(self.places.deferring(node))
+    }
+
+    /// The places that another task may be at.
+    fn others(&self, place: TokenPlace) -> Cow<'_, Sparse> {
+        let Some(row) = self.rows.get(place as usize) else {
+            return Cow::default();
+        };
+        match self.is_several(place) || !row.contains(place) {
+            true => Cow::Borrowed(row),
+            false => Cow::Owned(row.minus(&[place].into_iter().collect())),
+        }
     }
 
     /// Whether a join can come to lead on.
     pub fn fires(&self, join: JoinId) -> bool {
-        self.overflow || self.fired.contains(&join)
+        self.fired.contains(&join)
     }
 
     /// Whether the node can run.
     pub fn runs(&self, node: NodeId) -> bool {
-        self.overflow || self.alive.get(node.0 as usize).copied().unwrap_or(false)
+        self.is_alive(node.0)
     }
 
-    /// Whether a way may be taken by some run.
+    /// Whether a transition may be taken by some run.
     pub fn follows(&self, transition: &Transition) -> bool {
-        self.overflow || self.taken.contains(&std::ptr::from_ref(transition))
+        self.taken.contains(&std::ptr::from_ref(transition))
     }
 
     /// Whether two members can both be at a join.
     pub fn meet(&self, join: JoinId, a: NodeId, b: NodeId) -> bool {
-        let (Some(a), Some(b)) = (self.places.wait(join, a), self.places.wait(join, b)) else {
-            return true;
-        };
-        self.overflow || self.has(a, b)
+        match (self.places.wait(join, a), self.places.wait(join, b)) {
+            (Some(a), Some(b)) => self.has(a, b),
+            _ => true,
+        }
     }
 
     pub(super) fn has(&self, a: TokenPlace, b: TokenPlace) -> bool {
-        self.pairs.contains_key(&(a.min(b), a.max(b)))
+        let row = || self.rows.get(a as usize);
+        match a == b {
+            true => self.is_several(a),
+            false => row().is_some_and(|row| row.contains(b)),
+        }
+    }
+
+    pub(super) fn is_several(&self, place: TokenPlace) -> bool {
+        self.several.get(place as usize).copied().unwrap_or(false)
+    }
+
+    pub(super) fn is_alive(&self, place: TokenPlace) -> bool {
+        self.alive.get(place as usize).copied().unwrap_or(false)
     }
 
     fn run(&mut self) {
         loop {
             if let Some(place) = self.fresh.pop() {
                 self.go_on(place);
-            } else if let Some((a, b)) = self.open.pop_front() {
-                self.step(a, b);
+            } else if let Some(place) = self.open.pop_first() {
+                self.step(place);
             } else if let Some(join) = self.touched.pop_last() {
                 self.fire(join);
-            } else if self.looked < self.pairs.len() {
-                self.looked = self.pairs.len();
-                self.let_through();
-            } else {
-                return;
-            }
-            if self.pairs.len() > MOST {
-                self.overflow = true;
+            } else if !self.lead_on() {
                 return;
             }
         }
     }
 
-    /// What a task that runs alone begins: its ways' targets, and the pairs among them.
+    /// What a task that runs alone begins: the targets of its transitions, and what runs together of them.
     fn go_on(&mut self, place: TokenPlace) {
         if let Some(node) = self.places.running(place) {
             for transition in self.places.transitions(node) {
@@ -231,117 +263,64 @@ impl<'a> MayHappenInParallel<'a> {
                 place.into_iter().for_each(|place| self.enter(place));
                 continue;
             }
-            let origin = Origin::Fork {
+            let reached = transition.successors.iter().map(|successor| {
+                let on = |on| transitions.push(on);
+                let places: Rc<[TokenPlace]> = self
+                    .places
+                    .arrive(successor, from, on)
+                    .into_iter()
+                    .collect();
+                (places, successor.many)
+            });
+            let reached: Vec<(Rc<[TokenPlace]>, bool)> = reached.collect();
+            for (successor, (places, many)) in transition.successors.iter().zip(&reached) {
+                places.iter().for_each(|place| self.enter(*place));
+                if *many {
+                    self.many(places, successor);
+                }
+            }
+            let together = self.image_of(reached.iter().map(|(places, _)| &**places));
+            for (places, _) in &reached {
+                for place in places.iter() {
+                    self.grow(*place, &together.without(places, *place));
+                }
+            }
+            if let Some(node) = from {
+                for (places, _) in &reached {
+                    let beside = together.without(places, TokenPlace::MAX);
+                    self.arrives((node, transition.span), places, &beside);
+                }
+            }
+            self.forks.push(Fork {
                 from,
                 span: transition.span,
-            };
-            let mut reached: Vec<(Rc<[TokenPlace]>, &Successor)> = Vec::new();
-            for successor in &transition.successors {
-                let places = self
-                    .places
-                    .arrive(successor, from, |on| transitions.push(on));
-                reached.push((places.into_iter().collect(), successor));
-            }
-            for (places, successor) in &reached {
-                places.iter().for_each(|place| self.enter(*place));
-                if successor.many {
-                    self.many(places, successor, origin);
-                }
-            }
-            let reached: Vec<Rc<[TokenPlace]>> =
-                reached.into_iter().map(|(places, _)| places).collect();
-            self.fork(&reached, origin);
-            if let Some(node) = from {
-                self.hold_each(node, &reached, origin);
-            }
-        }
-    }
-
-    /// The targets of one way, each with each.
-    fn fork(&mut self, reached: &[Rc<[TokenPlace]>], origin: Origin) {
-        if reached.iter().any(|places| places.len() > FEW) {
-            let mut before = Sparse::default();
-            for places in reached {
-                self.cross_sets(places.iter().copied(), &before, origin);
-                before.join(&places.iter().copied().collect());
-            }
-            return;
-        }
-        for (i, places) in reached.iter().enumerate() {
-            for others in reached.iter().skip(i + 1) {
-                self.cross(places, others, origin);
-                if self.pairs.len() > MOST {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Notes which targets of a node's way are arrivals at joins, beside each other target.
-    fn hold_each(&mut self, node: NodeId, reached: &[Rc<[TokenPlace]>], origin: Origin) {
-        let waits = |place: &TokenPlace| self.places.waits(*place).is_some();
-        let arrives = |(_, places): &(usize, &Rc<[TokenPlace]>)| places.iter().any(waits);
-        let arrivals: Vec<usize> = reached
-            .iter()
-            .enumerate()
-            .filter(arrives)
-            .map(|(at, _)| at)
-            .collect();
-        for at in arrivals {
-            for (other, beside) in reached.iter().enumerate() {
-                if self.pairs.len() > MOST {
-                    return;
-                }
-                if let Some(places) = reached.get(at).filter(|_| at != other) {
-                    self.hold(node.0, None, places, beside, origin);
-                }
-            }
+                reached,
+            });
         }
     }
 
     /// Tasks that `each` sends: two of them at every two places, also twice at the worker itself.
-    fn many(&mut self, places: &[TokenPlace], successor: &Successor, origin: Origin) {
-        self.cross(places, places, origin);
+    fn many(&mut self, places: &[TokenPlace], successor: &Successor) {
+        let all: Rc<Sparse> = Rc::new(places.iter().copied().collect());
+        places.iter().for_each(|place| self.grow(*place, &all));
         // Tasks of a deferred worker wait one by one, and run together.
         if let BlockId::Node(worker) = successor.to
             && places
                 .iter()
                 .any(|place| *place == worker.0 || self.places.deferred(*place) == Some(worker))
         {
-            self.add(worker.0, worker.0, origin);
-        }
-    }
-
-    fn cross(&mut self, left: &[TokenPlace], right: &[TokenPlace], origin: Origin) {
-        for a in left {
-            for b in right.iter().filter(|b| *b != a) {
-                self.add(*a, *b, origin);
-                if self.pairs.len() > MOST {
-                    return;
-                }
+            let own = Rc::new([worker.0].into_iter().collect());
+            if let Some(several) = self.several.get_mut(worker.0 as usize) {
+                *several = true;
             }
-        }
-    }
-
-    /// The same for many of them, passing over what is known.
-    fn cross_sets(
-        &mut self,
-        left: impl Iterator<Item = TokenPlace>,
-        right: &Sparse,
-        origin: Origin,
-    ) {
-        for a in left {
-            let known = self.beside.get(a as usize);
-            let fresh: Vec<TokenPlace> = match known {
-                Some(known) => right.without(known).filter(|b| *b != a).collect(),
-                None => Vec::new(),
-            };
-            for b in fresh {
-                self.add(a, b, origin);
+            if let Some(row) = self
+                .rows
+                .get_mut(worker.0 as usize)
+                .filter(|row| row.is_empty())
+            {
+                *row = own;
             }
-            if self.pairs.len() > MOST {
-                return;
-            }
+            self.grown(worker.0);
         }
     }
 
@@ -352,102 +331,257 @@ impl<'a> MayHappenInParallel<'a> {
         }
     }
 
-    pub(super) fn add(&mut self, a: TokenPlace, b: TokenPlace, origin: Origin) {
-        let (key, origin) = match a <= b {
-            true => ((a, b), origin),
-            false => ((b, a), origin.turned()),
+    /// Puts places beside one.
+    pub(super) fn grow(&mut self, place: TokenPlace, more: &Rc<Sparse>) {
+        let Some(row) = self.rows.get(place as usize) else {
+            return;
         };
-        if let std::collections::hash_map::Entry::Vacant(entry) = self.pairs.entry(key) {
-            entry.insert(origin);
-            self.open.push_back(key);
-            for (one, other) in [(key.0, key.1), (key.1, key.0)] {
-                if let Some(beside) = self.beside.get_mut(one as usize) {
-                    beside.insert(other);
-                }
+        if Rc::ptr_eq(row, more) || !more.iter().any(|other| other != place) {
+            return;
+        }
+        let row = row.clone();
+        let sum = match (row.is_empty(), more.contains(place)) {
+            (true, true) => more.clone(),
+            (true, false) => {
+                let mut sum = Sparse::clone(more);
+                sum.insert(place);
+                Rc::new(sum)
             }
-            let (one, other) = (self.places.waits(key.0), self.places.waits(key.1));
-            if let (Some((join, _)), Some((same, _))) = (one, other)
-                && join == same
-            {
-                self.touched.insert(join);
+            (false, _) if row.has_all(more) => return,
+            (false, _) => self.kept_sum(&row, more, false),
+        };
+        if let Some(row) = self.rows.get_mut(place as usize) {
+            *row = sum;
+        }
+        self.grown(place);
+    }
+
+    fn grown(&mut self, place: TokenPlace) {
+        self.open.insert(place);
+        if let Some(joins) = self.interest.get(&place) {
+            self.touched.extend(joins);
+        }
+        self.joins.changed(place);
+    }
+
+    /// The sum or the difference of two sets. Places behind one fork share theirs: each is made once.
+    fn kept_sum(&mut self, a: &Rc<Sparse>, b: &Rc<Sparse>, minus: bool) -> Rc<Sparse> {
+        let key = (Rc::as_ptr(a), Rc::as_ptr(b), minus);
+        if let Some([_, _, made]) = self.sums.get(&key) {
+            return made.clone();
+        }
+        if self.sums.len() >= KEPT {
+            self.sums.clear();
+        }
+        let made = Rc::new(if minus {
+            a.minus(b)
+        } else {
+            let mut sum = Sparse::clone(a);
+            sum.join(b);
+            sum
+        });
+        self.sums.insert(key, [a.clone(), b.clone(), made.clone()]);
+        made
+    }
+
+    /// One super-step of a task beside those that have come to its row.
+    fn step(&mut self, place: TokenPlace) {
+        let at = place as usize;
+        let several = self.is_several(place);
+        let (Some(row), Some((known, twice))) =
+            (self.rows.get(at).cloned(), self.done.get(at).cloned())
+        else {
+            return;
+        };
+        let more = match known.is_empty() {
+            true => row.clone(),
+            false => self.kept_sum(&row, &known, true),
+        };
+        if let Some(done) = self.done.get_mut(at) {
+            *done = (row, several);
+        }
+        // Whether a second task at the place itself is new, and whether it stands in the set without being one.
+        let again = several && !twice;
+        let alone = more.contains(place) && !several;
+        let after = self.after(place);
+        for to in after.places.iter() {
+            let capped = self.capped(*to).filter(|node| !after.sends.contains(node));
+            let image = self.image(&more, capped);
+            let own = after.beside(capped);
+            let mut beside = match alone {
+                true => image.without(own, *to),
+                false => image.all.clone(),
+            };
+            if again {
+                let mut all = Sparse::clone(&beside);
+                all.join(&own.iter().copied().collect());
+                beside = Rc::new(all);
             }
+            let instead = self.stand_in_for(&after, *to, &more);
+            if !instead.is_empty() {
+                beside = Rc::new(beside.minus(&instead));
+            }
+            self.grow(*to, &beside);
+        }
+        if self.defers && self.places.running(place).is_none() {
+            self.wake(place, &more);
         }
     }
 
-    /// One super-step of two tasks.
-    fn step(&mut self, a: TokenPlace, b: TokenPlace) {
-        let (left, right) = (self.after(a), self.after(b));
-        let origin = Origin::Step(a, b);
-        match left.places.len() * right.places.len() <= FEW {
-            true => {
-                let apart = self.apart((a, &left.places), (b, &right.places));
-                for p in left.places.iter() {
-                    let beside = right.places.iter().filter(|q| *q != p);
-                    for q in beside.filter(|q| !apart.contains(&(*p, **q))) {
-                        self.add(*p, *q, origin);
-                    }
-                }
+    /// Nothing else is left: deferred nodes run together, beside what waits at joins.
+    fn wake(&mut self, place: TokenPlace, beside: &Sparse) {
+        let deferred = self.places.deferred(place);
+        let waits = self.places.waits(place).is_some();
+        let run = beside.iter().filter_map(|other| match deferred {
+            Some(_) => {
+                let waits = self.places.waits(other).map(|_| other);
+                self.places.deferred(other).map(|node| node.0).or(waits)
             }
-            false => self.cross_after((a, &left), (b, &right), origin),
-        }
-        match (self.places.deferred(a), self.places.deferred(b)) {
-            (Some(p), Some(q)) => self.add(p.0, q.0, origin),
-            (Some(p), None) if self.places.waits(b).is_some() => self.add(p.0, b, origin),
-            (None, Some(q)) if self.places.waits(a).is_some() => self.add(a, q.0, origin),
-            _ => {}
-        }
-        if self.places.running(a).is_some() {
-            self.hold(a, Some(b), &left.places, &right.places, origin);
-        }
-        if self.places.running(b).is_some() {
-            self.hold(b, Some(a), &right.places, &left.places, Origin::Step(b, a));
-        }
+            None => self
+                .places
+                .deferred(other)
+                .map(|node| node.0)
+                .filter(|_| waits),
+        });
+        let run: Sparse = run.collect();
+        self.grow(deferred.map_or(place, |node| node.0), &Rc::new(run));
     }
 
-    /// Each place that one task goes on to with each of the other's, but for those that are known already: many tasks that
-    /// come to one hub all go on to the same places.
-    fn cross_after(
-        &mut self,
-        (a, left): (TokenPlace, &After),
-        (b, right): (TokenPlace, &After),
-        origin: Origin,
-    ) {
-        let crossed = |of: TokenPlace| self.crossed.get(&of).cloned().unwrap_or_default();
-        let (by_a, by_b) = (crossed(a), crossed(b));
-        let more: Sparse = right.set.without(&by_a).collect();
-        if !more.is_empty() {
-            self.cross_sets(left.set.without(&by_b), &more, origin);
+    /// The node at a place, where its visits are capped.
+    fn capped(&self, place: TokenPlace) -> Option<NodeId> {
+        let id = self.places.running(place)?;
+        let mut transitions = self.cfg.nodes.get(id)?.transitions.iter();
+        transitions
+            .any(|transition| transition.kind == EdgeKind::Visits)
+            .then_some(id)
+    }
+
+    /// Capped nodes that a task comes to a place only in place of: what another task that comes to one does is not beside
+    /// that, but for tasks that are sent.
+    fn stand_in_for(&self, after: &After, to: TokenPlace, beside: &Sparse) -> Sparse {
+        let instead = after.capped.iter().filter(|(node, plain)| {
+            let senders = self.senders.get(node);
+            let sent = senders.is_some_and(|all| all.common(beside).next().is_some());
+            !after.sends.contains(node) && !plain.contains(&to) && !sent
+        });
+        instead.map(|(node, _)| node.0).collect()
+    }
+
+    /// Where the tasks of a set of places go; `capped` as for [`After::beside`].
+    pub(super) fn image(&mut self, set: &Rc<Sparse>, capped: Option<NodeId>) -> Rc<Image> {
+        let key = (Rc::as_ptr(set), capped);
+        if let Some((_, image)) = self.images.get(&key) {
+            return image.clone();
         }
-        for (of, beside) in [(a, right), (b, left)] {
-            self.crossed.entry(of).or_default().join(&beside.set);
+        if self.images.len() >= KEPT {
+            self.images.clear();
+        }
+        let after: Vec<Rc<After>> = set.iter().map(|place| self.after(place)).collect();
+        let image = Rc::new(self.image_of(after.iter().map(|after| after.beside(capped))));
+        self.images.insert(key, (set.clone(), image.clone()));
+        image
+    }
+
+    fn image_of<'p>(&self, of: impl Iterator<Item = &'p [TokenPlace]>) -> Image {
+        // Words, and the bits of each that came more than once. What is asked for mostly comes in order.
+        let mut words: Vec<(u32, u64, u64)> = Vec::new();
+        let add = |words: &mut Vec<(u32, u64, u64)>, (at, bits, more): (u32, u64, u64)| match words
+            .last_mut()
+            .filter(|last| last.0 == at)
+        {
+            Some((_, all, again)) => {
+                *again |= more | (*all & bits);
+                *all |= bits;
+            }
+            None => words.push((at, bits, more)),
+        };
+        for place in of.flatten() {
+            add(&mut words, (place / 64, 1 << (place % 64), 0));
+        }
+        words.sort_by_key(|(at, ..)| *at);
+        let mut merged = Vec::with_capacity(words.len());
+        words.into_iter().for_each(|word| add(&mut merged, word));
+        let all = merged.iter().map(|(at, all, _)| (*at, *all));
+        let once = merged.iter().map(|(at, all, again)| (*at, all & !again));
+        Image {
+            all: Rc::new(Sparse::of_words(all)),
+            once: Sparse::of_words(once),
         }
     }
 
     /// Where a task may be in the next super-step, as long as no join leads it on.
-    fn after(&mut self, place: TokenPlace) -> After {
-        if let Some(known) = self.next.get(&place) {
+    pub(super) fn after(&mut self, place: TokenPlace) -> Rc<After> {
+        if let Some(known) = self.after.get(&place) {
             return known.clone();
         }
-        let places: Rc<[TokenPlace]> = match self.places.running(place) {
-            None => Rc::from([place]),
-            Some(node) => {
-                let successors = self
-                    .places
-                    .transitions(node)
-                    .flat_map(|transition| &transition.successors);
-                let places = successors
-                    .flat_map(|successor| self.places.arrive(successor, Some(node), |_| {}));
-                places
-                    .collect::<BTreeSet<TokenPlace>>()
-                    .into_iter()
-                    .collect()
+        let after = Rc::new(match self.places.running(place) {
+            None => After {
+                places: Rc::from([place]),
+                ..After::default()
+            },
+            Some(node) => self.after_node(node),
+        });
+        if let Some(node) = self.places.running(place) {
+            for (join, member) in after.places.iter().filter_map(|to| self.places.waits(*to)) {
+                self.joins.arrive(join, node.0, member);
             }
-        };
-        let after = After {
-            set: Rc::new(places.iter().copied().collect()),
-            places,
-        };
-        self.next.insert(place, after.clone());
+        }
+        for node in &after.sends {
+            self.senders.entry(*node).or_default().insert(place);
+        }
+        self.after.insert(place, after.clone());
         after
+    }
+
+    /// The same, where it was asked for before.
+    pub(super) fn after_known(&self, place: TokenPlace) -> &[TokenPlace] {
+        self.after.get(&place).map_or(&[], |after| &after.places)
+    }
+
+    fn after_node(&self, node: NodeId) -> After {
+        let mut full = false;
+        let successors = || self.places.transitions(node).flat_map(|of| &of.successors);
+        let mut passed = |transition: &Transition| full |= transition.kind == EdgeKind::Visits;
+        let mut places: BTreeSet<TokenPlace> = BTreeSet::new();
+        for successor in successors() {
+            places.extend(self.places.arrive(successor, Some(node), &mut passed));
+        }
+        let capped = places
+            .iter()
+            .filter_map(|to| self.capped(*to))
+            .filter(|_| full);
+        let capped = capped.map(|id| {
+            let plain = successors().flat_map(|successor| {
+                self.places
+                    .arrive_but(successor, Some(node), Some(id), |_| {})
+            });
+            let plain: BTreeSet<TokenPlace> = plain.collect();
+            (id, plain.into_iter().collect::<Rc<[TokenPlace]>>())
+        });
+        let capped: Vec<_> = capped
+            .filter(|(_, plain)| plain.len() < places.len())
+            .collect();
+        let sends = successors().filter(|successor| successor.many);
+        let sends = sends.filter_map(|successor| match successor.to {
+            BlockId::Node(id) => Some(id),
+            _ => None,
+        });
+        After {
+            capped,
+            sends: sends.collect(),
+            places: places.into_iter().collect(),
+        }
+    }
+}
+
+impl Image {
+    /// All but where only some places lead that belong together, with `own` in it all the same.
+    fn without(&self, places: &[TokenPlace], own: TokenPlace) -> Rc<Sparse> {
+        let only = |place: &&TokenPlace| **place != own && self.once.contains(**place);
+        let out: Sparse = places.iter().filter(only).copied().collect();
+        match out.is_empty() {
+            true => self.all.clone(),
+            false => Rc::new(self.all.minus(&out)),
+        }
     }
 }

@@ -3,11 +3,10 @@
 //! [`build()`] makes a [`ControlFlowGraph`] of each graph, the one picture of it that all these rules read. Nothing here types an
 //! expression: conditions count as free.
 //!
-//! Reading order: [`model`], [`build`](mod@build) (with `fan_out`, `outside` and `leaving`), [`written`], [`past_reducer`]; [`predecessors`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`mhp`] (with `arrival`, `exclusive`, [`mhp_cache`] and [`witness`]), which
+//! Reading order: [`model`], [`build`](mod@build) (with `fan_out`, `outside` and `leaving`), [`graph`] (on petgraph), [`written`], [`past_reducer`]; [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`mhp`] (with `joins`, [`mhp_cache`] and [`witness`]), which
 //! say what may run in the same super-step; [`step_writes`], [`conflicting_tasks`], [`conflicting_siblings`], [`conflicting_joins`], [`join`], [`unreachable_cap`] and [`incomplete_join`], which ask them; [`duplicate_activation`]; [`bits`], [`effect`], [`exit`] and [`leaves_unwritten`]: what is written
 //! on every way.
 
-mod arrival;
 pub mod bits;
 pub mod build;
 pub mod conflicting_joins;
@@ -16,12 +15,12 @@ pub mod conflicting_tasks;
 pub mod cycle;
 pub mod duplicate_activation;
 pub mod effect;
-mod exclusive;
 pub mod exit;
 mod fan_out;
 pub mod finish;
 pub mod incomplete_join;
 pub mod join;
+mod joins;
 pub mod leaves_unwritten;
 mod leaving;
 pub mod mhp;
@@ -30,10 +29,10 @@ pub mod model;
 mod outside;
 pub mod past_reducer;
 pub mod place;
-pub mod predecessors;
+
+pub mod graph;
 pub mod reach;
 pub mod repeat;
-pub mod scc;
 pub mod sparse;
 pub mod step_writes;
 pub mod unreachable_cap;

@@ -1,4 +1,6 @@
-//! The flow of one graph as the analyses see it: who may follow whom, and in which alternatives.
+//! The control-flow graph of one graph as the analyses see it: who may follow whom, and in which alternatives.
+
+use std::sync::OnceLock;
 
 use thin_vec::ThinVec;
 
@@ -6,13 +8,19 @@ use crate::base::IdVec;
 use crate::base::Span;
 use crate::ir::{FieldId, JoinId, NodeId};
 
-/// Where a way leads.
+pub use crate::resolve::jumps::EdgeKind;
+
+use super::graph::BlockGraph;
+
+/// What a run can be at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BlockId {
     /// A node, a `branch` included.
     Node(NodeId),
     /// A join, which waits for its other members.
     Join(JoinId),
+    /// `start`; nothing leads there.
+    Entry,
     /// `end`
     End,
     /// `fail`
@@ -21,7 +29,7 @@ pub enum BlockId {
     Leave,
 }
 
-/// One of the places that a way leads to at once.
+/// One of the blocks that a transition leads to at once.
 #[derive(Debug, Clone)]
 pub struct Successor {
     /// Which.
@@ -30,29 +38,6 @@ pub struct Successor {
     pub many: bool,
     /// Where it is written.
     pub span: Span,
-}
-
-/// What makes a node take a way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EdgeKind {
-    /// A static edge, `start` included.
-    Edge,
-    /// Its `goto`, one arm of it.
-    Goto,
-    /// `skip when .. -> target`
-    Skip,
-    /// A tool that jumps.
-    Tool,
-    /// A subgraph that leaves by a name.
-    Child,
-    /// `on_error`
-    Error,
-    /// `max_visits`: taken instead of entering the node.
-    Visits,
-    /// The timeout of an interrupt.
-    Timeout,
-    /// `exit when` of the graph: taken instead of all that a super-step leads to.
-    Exit,
 }
 
 /// A field that is written, and where.
@@ -64,7 +49,7 @@ pub struct Write {
     pub span: Span,
 }
 
-/// One alternative: a finished node takes exactly one of its ways.
+/// One alternative: a finished node takes exactly one of its transitions.
 #[derive(Debug, Clone)]
 pub struct Transition {
     /// What makes it be taken.
@@ -102,13 +87,13 @@ pub struct Block {
 pub struct JoinBlock {
     /// Those that must arrive, each with its place.
     pub members: Vec<(NodeId, Span)>,
-    /// Where it leads; one way.
+    /// Where it leads; one transition.
     pub transitions: ThinVec<Transition>,
     /// All of it.
     pub span: Span,
 }
 
-/// A graph's flow.
+/// Where a run of a graph can go: blocks, and the transitions between them.
 #[derive(Debug, Clone, Default)]
 pub struct ControlFlowGraph {
     /// Alternatives of the entry; empty where there is none (which is reported).
@@ -125,14 +110,63 @@ pub struct ControlFlowGraph {
     pub exit: Option<Transition>,
     /// A target is unknown (which is reported), so that what looks unreachable may not be meant so.
     pub broken: bool,
+    /// Jumps with so many combinations of computed targets that they are not told apart.
+    pub many: Vec<(Span, usize)>,
+    /// The same blocks and edges for petgraph, built when something is first asked of them.
+    pub(super) petgraph: OnceLock<BlockGraph>,
 }
 
 impl ControlFlowGraph {
-    /// The ways out of a node or a join.
+    /// The graph of these blocks. A successor that is none of them can't be followed: the graph counts as broken then.
+    pub fn new(
+        start: Vec<Transition>,
+        nodes: IdVec<NodeId, Block>,
+        joins: IdVec<JoinId, JoinBlock>,
+    ) -> Self {
+        let mut cfg = Self {
+            start,
+            nodes,
+            joins,
+            ..Self::default()
+        };
+        cfg.broken = !cfg.strays().is_empty();
+        cfg
+    }
+
+    /// Successors that are no blocks of the graph, with where they are written.
+    pub fn strays(&self) -> Vec<Span> {
+        let is_block = |block: BlockId| match block {
+            BlockId::Node(id) => self.nodes.get(id).is_some(),
+            BlockId::Join(id) => self.joins.get(id).is_some(),
+            BlockId::Entry => false,
+            BlockId::End | BlockId::Fail | BlockId::Leave => true,
+        };
+        let all = self.all_transitions();
+        let all = all.flat_map(|(_, transition)| &transition.successors);
+        let strays = all.filter(|successor| !is_block(successor.to));
+        strays.map(|successor| successor.span).collect()
+    }
+
+    /// All transitions, each with where it comes from: those of `start`, of nodes, of joins.
+    pub fn all_transitions(&self) -> impl Iterator<Item = (Option<BlockId>, &Transition)> {
+        let starts = self.start.iter().map(|transition| (None, transition));
+        starts.chain(self.blocks().flat_map(|block| {
+            let transitions = self.transitions(block).iter();
+            transitions.map(move |transition| (Some(block), transition))
+        }))
+    }
+
+    /// How many nodes and joins there are.
+    pub fn count(&self) -> usize {
+        self.nodes.len() + self.joins.len()
+    }
+
+    /// The transitions out of a block.
     pub fn transitions(&self, block: BlockId) -> &[Transition] {
         match block {
             BlockId::Node(at) => self.nodes.get(at).map_or(&[], |node| &node.transitions),
             BlockId::Join(meet) => self.joins.get(meet).map_or(&[], |join| &join.transitions),
+            BlockId::Entry => &self.start,
             BlockId::End | BlockId::Fail | BlockId::Leave => &[],
         }
     }
@@ -142,6 +176,7 @@ impl ControlFlowGraph {
         match block {
             BlockId::Node(at) => self.nodes.get(at).map_or("?", |node| &node.name),
             BlockId::Join(_) => "join",
+            BlockId::Entry => "start",
             BlockId::End => "end",
             BlockId::Fail => "fail",
             BlockId::Leave => "parent",
@@ -154,12 +189,12 @@ impl ControlFlowGraph {
         nodes.chain(self.joins.ids().map(BlockId::Join))
     }
 
-    /// A number for a node or a join, dense from 0, for bit sets and graphs; `None` for an exit.
+    /// A number for a node or a join, dense from 0, for bit sets; `None` for the entry and the exits.
     pub fn number(&self, block: BlockId) -> Option<usize> {
         match block {
             BlockId::Node(at) => Some(at.0 as usize),
             BlockId::Join(meet) => Some(self.nodes.len() + meet.0 as usize),
-            BlockId::End | BlockId::Fail | BlockId::Leave => None,
+            BlockId::Entry | BlockId::End | BlockId::Fail | BlockId::Leave => None,
         }
     }
 

@@ -114,7 +114,7 @@ impl<'a> Marking<'a> {
                 }
             }
             BlockId::Join(join) => from.and_then(|member| self.wait(join, member)),
-            BlockId::End | BlockId::Fail | BlockId::Leave => None,
+            BlockId::Entry | BlockId::End | BlockId::Fail | BlockId::Leave => None,
         }
     }
 
@@ -176,7 +176,7 @@ impl<'a> Marking<'a> {
                 BlockId::Join(join) => {
                     places.extend(via.and_then(|member| self.wait(join, member)));
                 }
-                BlockId::End | BlockId::Fail | BlockId::Leave => {}
+                BlockId::Entry | BlockId::End | BlockId::Fail | BlockId::Leave => {}
             }
         }
         places

@@ -1,7 +1,6 @@
 //! What can be reached from `start`, and what can reach an exit.
 
-use std::cell::OnceCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use crate::base::Span;
 use crate::base::name::list;
@@ -9,32 +8,8 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::cycle::shortest;
 use super::finish::usual;
-use super::model::{BlockId, ControlFlowGraph, Successor, Transition};
-use super::scc::{Ends, OfCircle, components};
-
-/// Which blocks `start` leads to, by [`ControlFlowGraph::number`]. A join counts as soon as one member does:
-/// whether all of them can arrive is the question of [`join`](super::join).
-pub fn reached(cfg: &ControlFlowGraph) -> Vec<bool> {
-    let mut seen = vec![false; cfg.nodes.len() + cfg.joins.len()];
-    let mut open: Vec<BlockId> = Vec::new();
-    let enter = |transitions: &[Transition], seen: &mut Vec<bool>, open: &mut Vec<BlockId>| {
-        for successor in transitions
-            .iter()
-            .flat_map(|transition| &transition.successors)
-        {
-            let known = cfg.number(successor.to).and_then(|n| seen.get_mut(n));
-            if let Some(known) = known.filter(|known| !**known) {
-                *known = true;
-                open.push(successor.to);
-            }
-        }
-    };
-    enter(&cfg.start, &mut seen, &mut open);
-    while let Some(block) = open.pop() {
-        enter(cfg.transitions(block), &mut seen, &mut open);
-    }
-    seen
-}
+use super::graph::{OfCircle, Wanted};
+use super::model::{BlockId, ControlFlowGraph, Transition};
 
 /// Reports nodes that nothing leads to. Of nodes that only unreachable ones lead to, the first is enough.
 pub fn unreachable(cfg: &ControlFlowGraph, reached: &[bool], diags: &mut Diagnostics) {
@@ -42,7 +17,7 @@ pub fn unreachable(cfg: &ControlFlowGraph, reached: &[bool], diags: &mut Diagnos
         cfg.number(block)
             .is_some_and(|n| !reached.get(n).copied().unwrap_or(true))
     };
-    for group in components(cfg, among, |_, _| true, Ends::Heads) {
+    for group in cfg.components_among(among, |_, _| true, Wanted::Sources) {
         let Some((first, rest)) = nodes(cfg, &group)
             .split_first()
             .map(|(f, r)| (*f, r.to_vec()))
@@ -117,8 +92,7 @@ pub fn trapped(
             reached.get(n).copied().unwrap_or(false) && !free.get(n).copied().unwrap_or(true)
         })
     };
-    let depth = OnceCell::new();
-    for group in components(cfg, stuck, |_, transition| usual(transition), Ends::Sinks) {
+    for group in cfg.components_among(stuck, |_, transition| usual(transition), Wanted::Sinks) {
         if exits(&group) {
             continue;
         }
@@ -126,7 +100,7 @@ pub fn trapped(
         let inside = |_: BlockId, transition: &Transition, to: BlockId| {
             usual(transition) && group.binary_search(&to).is_ok()
         };
-        let Some((from, back)) = closing(cfg, &group, depth.get_or_init(|| depths(cfg))) else {
+        let Some((from, back)) = closing(cfg, &group) else {
             continue;
         };
         let cycle = shortest(cfg, from, inside);
@@ -153,30 +127,19 @@ pub fn trapped(
     }
 }
 
-/// The arrow that closes a circle: from the block that is furthest from where the circle is come to, back to one that was met before
-/// it. One from where all ways go back comes first: what goes on as well is more likely meant.
-///
-/// `depth` is how many arrows each block is away from `start`.
-fn closing(cfg: &ControlFlowGraph, group: &[BlockId], depth: &[usize]) -> Option<(BlockId, Span)> {
-    let inside = |block: &BlockId| group.binary_search(block).is_ok();
-    let at = |block: BlockId| cfg.number(block).and_then(|n| depth.get(n).copied());
-    let mut best: Option<((bool, usize), BlockId, Span)> = None;
+/// The edge that closes a circle: one that leads back to a block by which every way into the circle comes. One from where all
+/// ways go back comes first (what goes on as well is more likely meant), then the one that is declared last.
+fn closing(cfg: &ControlFlowGraph, group: &[BlockId]) -> Option<(BlockId, Span)> {
+    let inside = |block: BlockId| group.binary_search(&block).is_ok();
+    let mut best: Option<((bool, bool, u32), BlockId, Span)> = None;
     for from in group {
-        let transitions = || {
-            cfg.transitions(*from)
-                .iter()
-                .filter(|transition| usual(transition))
-        };
+        let transitions = || cfg.transitions(*from).iter().filter(|way| usual(way));
         let successors = || transitions().flat_map(|transition| &transition.successors);
-        // Nodes are written mostly in the order in which they run.
-        let back = |to: BlockId| match (place(cfg, to), place(cfg, *from)) {
-            (Some(to), Some(from)) => to <= from,
-            _ => at(to) <= at(*from),
-        };
-        let goes_back = |successor: &&Successor| inside(&successor.to) && back(successor.to);
-        let only = successors().all(|successor| goes_back(&successor));
-        for successor in successors().filter(goes_back) {
-            let rank = (only, place(cfg, *from).map_or(0, |from| from as usize));
+        // A circle that is entered in several places has no such block.
+        let back = |to: BlockId| inside(to) && cfg.dominates(to, *from);
+        let only = successors().all(|successor| back(successor.to));
+        for successor in successors().filter(|successor| inside(successor.to)) {
+            let rank = (back(successor.to), only, place(cfg, *from).unwrap_or(0));
             if best.is_none_or(|(known, _, _)| rank > known) {
                 best = Some((rank, *from, successor.span));
             }
@@ -191,32 +154,6 @@ fn place(cfg: &ControlFlowGraph, block: BlockId) -> Option<u32> {
         BlockId::Node(id) => cfg.nodes.get(id).map(|node| node.span.start),
         _ => None,
     }
-}
-
-/// How many arrows each block is away from `start`.
-fn depths(cfg: &ControlFlowGraph) -> Vec<usize> {
-    let mut depth = vec![usize::MAX; cfg.nodes.len() + cfg.joins.len()];
-    let mut open: VecDeque<(BlockId, usize)> = VecDeque::new();
-    let successors = |transitions: &[Transition]| -> Vec<BlockId> {
-        transitions
-            .iter()
-            .flat_map(|transition| &transition.successors)
-            .map(|successor| successor.to)
-            .collect()
-    };
-    open.extend(successors(&cfg.start).into_iter().map(|to| (to, 0)));
-    while let Some((block, steps)) = open.pop_front() {
-        let slot = cfg.number(block).and_then(|n| depth.get_mut(n));
-        if let Some(slot) = slot.filter(|slot| **slot == usize::MAX) {
-            *slot = steps;
-            open.extend(
-                successors(cfg.transitions(block))
-                    .into_iter()
-                    .map(|to| (to, steps + 1)),
-            );
-        }
-    }
-    depth
 }
 
 /// Most arrows out of a circle that a message points at.

@@ -61,34 +61,41 @@ impl Sparse {
         self.0 = all;
     }
 
-    /// Whether all of another set are in it.
-    fn has_all(&self, other: &Self) -> bool {
-        other.without(self).next().is_none()
+    /// A set of words in order, each with its place.
+    pub fn of_words(words: impl Iterator<Item = (u32, u64)>) -> Self {
+        Self(words.filter(|(_, bits)| *bits != 0).collect())
     }
 
-    /// What is in this set and not in another, in order.
-    pub fn without<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u32> + 'a {
-        self.merged(other, |own, theirs| own & !theirs)
+    /// This set without another.
+    pub fn minus(&self, other: &Self) -> Self {
+        Self::of_words(self.words(other, |own, theirs| own & !theirs))
+    }
+
+    /// Whether all of another set are in it.
+    pub fn has_all(&self, other: &Self) -> bool {
+        other
+            .words(self, |own, theirs| own & !theirs)
+            .all(|(_, bits)| bits == 0)
     }
 
     /// What is in both, in order.
     pub fn common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u32> + 'a {
-        self.merged(other, |own, theirs| own & theirs)
+        let words = self.words(other, |own, theirs| own & theirs);
+        words.flat_map(|(at, bits)| numbers(at, bits))
     }
 
-    /// The numbers of the words that are made of this set's and those that stand in the same places of another.
-    fn merged<'a>(
+    /// Words that are made of this set's and of those that stand in the same places of another.
+    fn words<'a>(
         &'a self,
         other: &'a Self,
         make: impl Fn(u64, u64) -> u64 + 'a,
-    ) -> impl Iterator<Item = u32> + 'a {
+    ) -> impl Iterator<Item = (u32, u64)> + 'a {
         let mut theirs = other.0.iter().peekable();
-        let words = self.0.iter().map(move |(at, own)| {
+        self.0.iter().map(move |(at, own)| {
             while theirs.next_if(|(other, _)| other < at).is_some() {}
             let same = theirs.peek().filter(|(other, _)| other == at);
             (*at, make(*own, same.map_or(0, |(_, bits)| *bits)))
-        });
-        words.flat_map(|(at, bits)| numbers(at, bits))
+        })
     }
 
     /// The numbers, in order.
@@ -124,7 +131,7 @@ mod tests {
         let some: Sparse = [5_000, 1, 2, 63, 64, 65, 700].into_iter().collect();
         assert!(some.iter().eq([1, 2, 63, 64, 65, 700, 5_000]));
         assert!(some.common(&odd).eq([1, 63, 65]));
-        assert!(some.without(&odd).eq([2, 64, 700, 5_000]));
+        assert!(some.minus(&odd).iter().eq([2, 64, 700, 5_000]));
         let mut all = odd.clone();
         all.join(&some);
         assert_eq!(all.iter().count(), 504);

@@ -13,7 +13,6 @@ use crate::resolve::program::Graph;
 
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, EdgeKind};
-use super::predecessors::Predecessors;
 
 /// A cap that is never met.
 struct Unmet {
@@ -29,7 +28,6 @@ struct Unmet {
 pub fn unmet(
     graph: &Graph,
     cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
     mhp: &MayHappenInParallel,
     diags: &mut Diagnostics,
 ) -> BTreeSet<JoinId> {
@@ -42,7 +40,7 @@ pub fn unmet(
     if cfg.joins.is_empty() || !cfg.nodes.iter().any(capped) {
         return silent;
     }
-    let entries = Entries::of(graph, cfg, predecessors);
+    let entries = Entries::of(graph, cfg);
     for (id, join) in cfg.joins.entries() {
         if !mhp.fires(id) || entries.at(BlockId::Join(id)) != Some(0) {
             continue;
@@ -50,12 +48,8 @@ pub fn unmet(
         let members = join.members.iter();
         let mut missing =
             members.filter(|(member, _)| entries.at(BlockId::Node(*member)) == Some(0));
-        let found = missing.find_map(|(member, _)| {
-            Some((
-                *member,
-                entries.cap(graph, predecessors, BlockId::Node(*member))?,
-            ))
-        });
+        let found = missing
+            .find_map(|(member, _)| Some((*member, entries.cap(graph, BlockId::Node(*member))?)));
         let Some((member, cap)) = found else { continue };
         let (missing, node) = (
             cfg.name(BlockId::Node(member)),
@@ -89,45 +83,19 @@ struct Entries<'a> {
 
 impl<'a> Entries<'a> {
     /// Counts, what is led to behind what leads there. What a circle leads to is not come to.
-    fn of(graph: &Graph, cfg: &'a ControlFlowGraph, predecessors: &Predecessors) -> Self {
-        let blocks: Vec<BlockId> = cfg.blocks().collect();
-        let mut waits: Vec<usize> = blocks
-            .iter()
-            .map(|block| {
-                predecessors
-                    .into(cfg, *block)
-                    .iter()
-                    .filter(|arrow| arrow.from.is_some())
-                    .count()
-            })
-            .collect();
+    fn of(graph: &Graph, cfg: &'a ControlFlowGraph) -> Self {
         let mut entries = Self {
             cfg,
-            most: vec![None; blocks.len()],
+            most: vec![None; cfg.count()],
         };
-        let mut open: Vec<usize> = (0..blocks.len())
-            .filter(|at| waits.get(*at) == Some(&0))
-            .collect();
-        while let Some(at) = open.pop() {
-            let block = cfg.block(at);
-            let most = entries.counted(graph, predecessors, block);
-            if let Some(slot) = entries.most.get_mut(at) {
-                *slot = most;
-            }
-            for successor in cfg
-                .transitions(block)
-                .iter()
-                .flat_map(|transition| &transition.successors)
-            {
-                let next = cfg.number(successor.to);
-                if let Some((next, left)) = next.and_then(|next| Some((next, waits.get_mut(next)?)))
-                {
-                    *left -= 1;
-                    if *left == 0 {
-                        open.push(next);
-                    }
-                }
-            }
+        for block in cfg
+            .in_order()
+            .iter()
+            .filter(|block| !cfg.goes_round(**block))
+        {
+            let most = entries.counted(graph, *block);
+            let slot = cfg.number(*block).and_then(|n| entries.most.get_mut(n));
+            slot.into_iter().for_each(|slot| *slot = most);
         }
         entries
     }
@@ -137,10 +105,10 @@ impl<'a> Entries<'a> {
     }
 
     /// How often a block is entered, from how often the others are.
-    fn counted(&self, graph: &Graph, predecessors: &Predecessors, block: BlockId) -> Option<u64> {
+    fn counted(&self, graph: &Graph, block: BlockId) -> Option<u64> {
         // A node takes one of its ways each time; that of its `max_visits` where it is not entered.
         let mut from: BTreeMap<(Option<BlockId>, bool), u64> = BTreeMap::new();
-        for arrow in predecessors.into(self.cfg, block) {
+        for arrow in self.cfg.in_edges(block) {
             let taken = match arrow.from {
                 None => 1,
                 Some(source) => self.taken(graph, source, arrow.transition.kind)?,
@@ -187,11 +155,11 @@ impl<'a> Entries<'a> {
     }
 
     /// The cap that alone leads to a block, and is never met.
-    fn cap(&self, graph: &Graph, predecessors: &Predecessors, block: BlockId) -> Option<Unmet> {
+    fn cap(&self, graph: &Graph, block: BlockId) -> Option<Unmet> {
         let mut seen = BTreeSet::from([block]);
         let mut open = vec![block];
         while let Some(block) = open.pop() {
-            for arrow in predecessors.into(self.cfg, block) {
+            for arrow in self.cfg.in_edges(block) {
                 let Some(from) = arrow.from else { continue };
                 if let (EdgeKind::Visits, BlockId::Node(node), Some(entries @ 1..)) =
                     (arrow.transition.kind, from, self.at(from))

@@ -9,15 +9,13 @@ use crate::ir::{JoinId, NodeId};
 
 use super::cycle::{Cycle, shortest};
 use super::finish::{can_reach_exit, usual};
+use super::graph::{OfCircle, Wanted};
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition};
-use super::predecessors::Predecessors;
-use super::scc::{Ends, OfCircle, components};
 
 /// Reports circles that go on for ever by a `max_visits`, among blocks that can come to an end as long as it is not met.
 /// `waiting` are joins that are waited at in vain; `exits` says of a circle whether the graph's `exit when` may end it. Gives back the blocks in them.
 pub fn circles(
     cfg: &ControlFlowGraph,
-    predecessors: &Predecessors,
     (reached, free): (&[bool], &[bool]),
     (waiting, exits): (&BTreeSet<JoinId>, OfCircle),
     diags: &mut Diagnostics,
@@ -32,14 +30,14 @@ pub fn circles(
         _ => None,
     };
     let take = |block: BlockId, transition: &Transition| full.takes(block, transition);
-    let ending = can_reach_exit(cfg, predecessors, fate, take, |_| false);
+    let ending = can_reach_exit(cfg, fate, take, |_| false);
     let at = |list: &[bool], block: BlockId| {
         let known = cfg.number(block).and_then(|n| list.get(n));
         known.copied().unwrap_or(false)
     };
     // What can't come to an end in any case is reported as such.
     let stuck = |block: BlockId| at(reached, block) && at(free, block) && !at(&ending, block);
-    for group in components(cfg, stuck, take, Ends::Sinks) {
+    for group in cfg.components_among(stuck, take, Wanted::Sinks) {
         if let Some(found) = full.report(&group).filter(|_| !exits(&group)) {
             diags.push(found);
             told.extend(group);

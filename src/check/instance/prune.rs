@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 use crate::resolve::program::{Graph, Join, Jump, Program, Route, TargetKind, Work};
 
-use super::super::cfg::{BlockId, Written, build, reach};
+use super::super::cfg::{BlockId, Written, build};
 
 /// Takes out what no run of the graph comes to. Gives back which nodes of the graph as written are left.
 ///
@@ -15,7 +15,7 @@ pub fn prune(program: &Program, graph: &mut Graph, diags: &mut Diagnostics) -> V
     if cfg.broken {
         return vec![true; graph.nodes.len()];
     }
-    let reached = reach::reached(&cfg);
+    let reached = cfg.reached();
     let is_reached = |block: BlockId| {
         let number = cfg.number(block);
         number.and_then(|n| reached.get(n).copied()).unwrap_or(true)

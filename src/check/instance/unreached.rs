@@ -25,9 +25,8 @@ pub fn unreached(
         .filter(|(_, of)| **of == id)
         .map(|(at, _)| at)
         .collect();
-    let anywhere = reach::reached(cfg);
-    reach::unreachable(cfg, &anywhere, diags);
-    let mut reached = anywhere.clone();
+    let mut reached = cfg.reached().to_vec();
+    reach::unreachable(cfg, &reached, diags);
     for (node, slot) in reached.iter_mut().enumerate().take(graph.nodes.len()) {
         let mut kept = of.iter().filter_map(|at| instances.kept.get(*at));
         *slot &= kept.any(|kept| kept.get(node).copied().unwrap_or(true));

@@ -3,32 +3,21 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::DfsPostOrder;
-
 use crate::base::SharedSet;
 use crate::ir::{FieldId, NodeId};
 
-use super::super::cfg::sparse::Sparse;
-use super::super::cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, writes_of};
+use super::super::cfg::{ControlFlowGraph, MayHappenInParallel, writes_of};
 
 /// For each node the fields that other tasks may write in its super-step.
 pub fn beside(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel) -> Vec<SharedSet<FieldId>> {
     let writes = |id: NodeId| writes_of(cfg, id).into_iter().map(|write| write.field);
-    if !mhp.complete() {
-        let all: SharedSet<FieldId> = cfg.nodes.ids().flat_map(writes).collect();
-        return vec![all; cfg.nodes.len()];
-    }
     let mut blocks = Blocks {
         nodes: cfg.nodes.ids().map(|id| writes(id).collect()).collect(),
         known: HashMap::new(),
     };
     let partners = cfg.nodes.ids().map(|id| mhp.partners(id));
     partners
-        .map(|partners| {
-            let nodes = partners.into_iter().flat_map(Sparse::iter);
-            blocks.of(nodes.map(|node| node as usize))
-        })
+        .map(|partners| blocks.of(partners.iter().map(|node| node as usize)))
         .collect()
 }
 
@@ -80,40 +69,4 @@ impl Blocks {
         self.known.insert((level, place), both.clone());
         both
     }
-}
-
-/// The place of each block in a reverse postorder from `start`: mostly behind all that lead to it.
-pub fn order(cfg: &ControlFlowGraph) -> Vec<usize> {
-    let mut graph: DiGraph<(), ()> = DiGraph::new();
-    let root = graph.add_node(());
-    let blocks: Vec<NodeIndex> = cfg.blocks().map(|_| graph.add_node(())).collect();
-    let find = |block: BlockId| cfg.number(block).and_then(|n| blocks.get(n).copied());
-    let begins = cfg.start.iter().map(|transition| (root, transition));
-    let others = cfg.blocks().zip(&blocks).flat_map(|(block, index)| {
-        cfg.transitions(block)
-            .iter()
-            .map(move |transition| (*index, transition))
-    });
-    let predecessors: Vec<(NodeIndex, NodeIndex)> = begins
-        .chain(others)
-        .flat_map(|(from, transition)| {
-            transition
-                .successors
-                .iter()
-                .filter_map(move |successor| Some((from, find(successor.to)?)))
-        })
-        .collect();
-    for (from, to) in predecessors {
-        graph.add_edge(from, to, ());
-    }
-    let mut order = vec![usize::MAX; blocks.len()];
-    let mut visit = DfsPostOrder::new(&graph, root);
-    let mut place = graph.node_count();
-    while let Some(index) = visit.next(&graph) {
-        place -= 1;
-        if let Some(slot) = index.index().checked_sub(1).and_then(|n| order.get_mut(n)) {
-            *slot = place;
-        }
-    }
-    order
 }

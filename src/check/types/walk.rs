@@ -14,7 +14,6 @@ use crate::ir::{FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{Graph, Node, Program, Work};
 
 use super::super::cfg::effect::Effects;
-use super::super::cfg::leaves_unwritten::components_of;
 use super::super::cfg::{
     BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Transition, Written,
 };
@@ -24,7 +23,7 @@ use super::cx::{Computed, Cx, StateTypes, Unassigned};
 use super::facts::{Facts, Passing};
 use super::jump::Behind;
 use super::node::{self, Outcome};
-use super::order::{beside, order};
+use super::order::beside;
 use super::trail::Trails;
 
 /// What typing a graph has shown.
@@ -64,8 +63,7 @@ pub(super) struct Entry {
     pub(super) again: Option<Box<Facts>>,
 }
 
-fn led_back(cfg: &ControlFlowGraph, circles: &[usize]) -> BTreeSet<NodeId> {
-    let circle = |block: BlockId| cfg.number(block).and_then(|n| circles.get(n));
+fn led_back(cfg: &ControlFlowGraph) -> BTreeSet<NodeId> {
     let mut back = BTreeSet::new();
     for block in cfg.blocks() {
         for successor in cfg
@@ -74,7 +72,7 @@ fn led_back(cfg: &ControlFlowGraph, circles: &[usize]) -> BTreeSet<NodeId> {
             .flat_map(|transition| &transition.successors)
         {
             if let BlockId::Node(id) = successor.to
-                && circle(block) == circle(successor.to)
+                && cfg.same_component(block, successor.to)
             {
                 back.insert(id);
             }
@@ -135,8 +133,6 @@ pub(super) struct Walk<'a> {
     pub(super) cfg: &'a ControlFlowGraph,
     pub(super) written: &'a Written,
     pub(super) effects: &'a Effects,
-    /// The circle of each block.
-    pub(super) circles: Vec<usize>,
     /// Nodes that some arrow leads to from their own circle.
     pub(super) back: BTreeSet<NodeId>,
     pub(super) trails: Trails,
@@ -147,8 +143,6 @@ pub(super) struct Walk<'a> {
     pub(super) passing: Passing,
     /// Fields that other tasks may write while a node runs, by node.
     pub(super) beside: Vec<SharedSet<FieldId>>,
-    /// Whether it is known which tasks run beside others.
-    told_apart: bool,
     pub(super) entries: Vec<Option<Entry>>,
     /// What each member of a join brings, by join and member.
     pub(super) brought: IdVec<JoinId, Vec<Option<Facts>>>,
@@ -169,7 +163,6 @@ impl<'a> Walk<'a> {
         mhp: &MayHappenInParallel,
         (written, effects): (&'a Written, &'a Effects),
     ) -> Self {
-        let circles = components_of(cfg);
         let state = graph.fields.iter();
         let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
         let state: StateFields = state.collect();
@@ -182,8 +175,7 @@ impl<'a> Walk<'a> {
             cfg,
             written,
             effects,
-            back: led_back(cfg, &circles),
-            circles,
+            back: led_back(cfg),
             trails: Trails::default(),
             domains: Domains::default(),
             // What could not be read may have said what a field is based on.
@@ -193,7 +185,6 @@ impl<'a> Walk<'a> {
             }),
             passing: Passing::of(graph),
             beside: beside(cfg, mhp),
-            told_apart: mhp.complete(),
             entries: vec![None; cfg.nodes.len()],
             brought: cfg
                 .joins
@@ -202,7 +193,7 @@ impl<'a> Walk<'a> {
                 .collect(),
             seen: cfg.nodes.iter().map(|_| None).collect(),
             joined: cfg.joins.iter().map(|_| None).collect(),
-            order: order(cfg),
+            order: cfg.places(),
             open: BTreeSet::new(),
             read: BTreeSet::new(),
         }
@@ -253,7 +244,7 @@ impl<'a> Walk<'a> {
             match self.cfg.block(number) {
                 BlockId::Node(id) => self.visit(id),
                 BlockId::Join(id) => self.lead_on(id),
-                BlockId::End | BlockId::Fail | BlockId::Leave => {}
+                BlockId::Entry | BlockId::End | BlockId::Fail | BlockId::Leave => {}
             }
         }
     }
@@ -395,10 +386,7 @@ impl<'a> Walk<'a> {
         from: Option<BlockId>,
         beside: &SharedSet<FieldId>,
     ) {
-        match self.told_apart {
-            true => facts.disturb_all(self.graph, &self.passing, beside),
-            false => facts.disturb_values(&self.passing, beside),
-        }
+        facts.disturb_all(self.graph, &self.passing, beside);
         let node = match from {
             Some(BlockId::Node(id)) => Some(id),
             _ => None,
@@ -407,7 +395,7 @@ impl<'a> Walk<'a> {
             match successor.to {
                 BlockId::Node(id) => self.enter(id, &facts, beside, (from, successor.span)),
                 BlockId::Join(id) => self.bring(id, node, &facts, successor.span),
-                BlockId::End | BlockId::Fail | BlockId::Leave => {}
+                BlockId::Entry | BlockId::End | BlockId::Fail | BlockId::Leave => {}
             }
         }
     }
@@ -433,8 +421,7 @@ impl<'a> Walk<'a> {
         }
         self.trails
             .note(BlockId::Node(id), &facts.unassigned, from, span);
-        let circle = |block: BlockId| self.cfg.number(block).and_then(|n| self.circles.get(n));
-        let returns = from.is_some_and(|from| circle(from) == circle(BlockId::Node(id)));
+        let returns = from.is_some_and(|from| self.cfg.same_component(from, BlockId::Node(id)));
         let capped = returns
             && node
                 .transitions

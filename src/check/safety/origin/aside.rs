@@ -77,7 +77,7 @@ impl Search<'_> {
         let waits = |node: &NodeId| cfg.nodes.get(*node).is_some_and(|node| node.defer);
         if let (Some(to), Some(mhp)) = (to.filter(waits), self.mhp_cache.of(key.graph)) {
             let waiting = mhp.partners_waiting(to);
-            for task in waiting.into_iter().flat_map(|all| all.common(writers)) {
+            for task in waiting.common(writers) {
                 let waits = format!("while `{}` waits", cfg.name(BlockId::Node(to)));
                 self.open_task(at, key, NodeId(task), Some(&waits));
             }
@@ -144,7 +144,7 @@ impl Search<'_> {
                     return Some(source);
                 }
             }
-            BlockId::End | BlockId::Fail | BlockId::Leave => {}
+            BlockId::Entry | BlockId::End | BlockId::Fail | BlockId::Leave => {}
         }
         None
     }
@@ -180,14 +180,14 @@ impl Search<'_> {
                 seen.insert(number as u32);
                 let branch = match cfg.block(number) {
                     BlockId::Node(node) => {
-                        let partners = mhp.partners(node);
-                        partners.into_iter().for_each(|partners| all.join(partners));
+                        all.join(&mhp.partners(node));
                         cfg.nodes.get(node).is_some_and(|node| node.branch)
                     }
                     _ => true,
                 };
-                if branch && let Some(backwards) = self.backwards(graph) {
-                    open.extend(backwards.into(number).iter().filter_map(|(from, _)| *from));
+                if branch {
+                    let before = cfg.predecessors(cfg.block(number));
+                    open.extend(before.filter_map(|block| cfg.number(block)));
                 }
             }
         }

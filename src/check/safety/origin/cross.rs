@@ -5,6 +5,7 @@ use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::{Graph, Node, Route, Work};
 
 use super::super::super::cfg::{BlockId, EdgeKind, Transition};
+use super::graph::block;
 use super::leaf::{Leaf, Path};
 use super::resolve::Settled;
 use super::search::{Inside, Key, Search};
@@ -24,9 +25,9 @@ impl<'a> Search<'a> {
             let hit = self.by_task(at, key, node);
             return hit.map(|source| (at, source));
         }
-        let transitions: Vec<(Option<usize>, usize)> =
-            self.backwards(key.graph)?.into(key.place).to_vec();
-        for (from, index) in transitions {
+        let cfg = self.cfgs.get(key.graph)?;
+        for edge in cfg.in_edges(block(cfg, key.place)) {
+            let (from, index) = (edge.from.and_then(|from| cfg.number(from)), edge.number);
             self.aside(at, key, from);
             if let Some(source) = self.over(at, key, from, index) {
                 return Some((at, source));

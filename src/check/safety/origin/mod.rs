@@ -8,7 +8,7 @@
 //! more than places times fields.
 //!
 //! Reading order: [`leaf`] (paths), [`made`] (values by their parts), [`env`](mod@env) (scopes), [`value`] and [`function`] (expressions), `text` (templates),
-//! [`vouch`] (conditions, with `bound`), [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`] (one step back), `aside` (what runs beside), [`told`],
+//! [`vouch`] (conditions, with `bound`), [`shape`] (types), [`graph`] (places, and what is sent), [`search`], [`cross`] (one step back), `aside` (what runs beside), [`told`],
 //! [`write`](mod@write), [`resolve`], [`body`] (tools).
 
 mod aside;

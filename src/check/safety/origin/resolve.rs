@@ -8,7 +8,6 @@ use crate::resolve::program::{Graph, ModelCall, Work};
 use super::super::super::cfg::BlockId;
 use super::cross::{Source, marked};
 use super::env::{Env, env, env_knowing};
-use super::graph::kind;
 use super::leaf::{Leaf, leaves, text_leaves, vouched};
 use super::made::{EACH, ELEMENT, KEY, is_index};
 use super::search::{Inside, Search};
@@ -236,7 +235,7 @@ impl<'a> Search<'a> {
         if !self.entered.insert((id, node, at + 1)) {
             return None;
         }
-        let sends = self.backwards(id)?.sends.get(&node);
+        let sends = self.sends(id)?.sends.get(&node);
         let sent: Vec<_> = sends
             .into_iter()
             .flatten()
@@ -257,7 +256,7 @@ impl<'a> Search<'a> {
             if let (Some((by, (graph, node))), Maker::Node(_, why)) = (sender, by)
                 && self.wanted.guarded
             {
-                let transition = (kind(why), transition);
+                let transition = (why, transition);
                 told = told_by_way(graph, (by, node), transition, &env);
                 told.extend(self.on_both_sides((id, by), self.guards(node)));
                 env = env_knowing(&node.lets, &told);

@@ -14,7 +14,7 @@ use super::super::super::cfg::{BlockId, ControlFlowGraph, MhpCache};
 use super::super::permitted::unseen;
 use super::aside::Writers;
 use super::env::{Env, env, env_knowing};
-use super::graph::{Backwards, number};
+use super::graph::{Sends, number};
 use super::leaf::{Leaf, Path};
 use super::shape::Wanted;
 use super::vouch::Vetted;
@@ -127,7 +127,7 @@ pub struct Search<'a> {
     pub(super) callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
     /// The tools that a permit lets through with any arguments.
     pub(super) unseen: BTreeMap<ToolId, Span>,
-    backwards: HashMap<GraphId, Backwards<'a>>,
+    sends: HashMap<GraphId, Sends<'a>>,
     /// Which nodes write each field, in graphs that run more than one thing at once.
     pub(super) writers: HashMap<GraphId, Rc<Writers>>,
     /// What runs in the steps in which a branch is followed.
@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
             wanted,
             callers: callers(program),
             unseen: unseen(program),
-            backwards: HashMap::new(),
+            sends: HashMap::new(),
             writers: HashMap::new(),
             around: HashMap::new(),
             envs: HashMap::new(),
@@ -323,12 +323,11 @@ impl<'a> Search<'a> {
         Path(path)
     }
 
-    /// The graph, read backwards.
-    pub(super) fn backwards(&mut self, id: GraphId) -> Option<&Backwards<'a>> {
-        let (program, cfgs) = (self.program, self.cfgs);
-        let (graph, cfg) = (program.graphs.get(id)?, cfgs.get(id)?);
-        let read = || Backwards::new(graph, cfg);
-        Some(self.backwards.entry(id).or_insert_with(read))
+    /// What the graph sends.
+    pub(super) fn sends(&mut self, id: GraphId) -> Option<&Sends<'a>> {
+        let graph = self.program.graphs.get(id)?;
+        let sends = self.sends.entry(id);
+        Some(sends.or_insert_with(|| Sends::new(graph)))
     }
 
     /// What the `let` names of a node are made from.

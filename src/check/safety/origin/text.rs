@@ -10,15 +10,16 @@ use super::leaf::{Leaf, Path, leaves};
 use super::made::{Made, unique};
 use super::value::made;
 
-/// How often a template is read whose namespaces are made from each other.
-const ROUNDS: usize = 8;
-
 /// What a template is made from.
 pub fn template_leaves(template: &TemplateText, env: Env) -> Vec<Leaf> {
     let steps = printed(template);
     let mut namespaces: HashMap<String, Vec<Leaf>> = HashMap::new();
     // What a round of a loop sets stands there in the next one.
-    for _ in 1..ROUNDS {
+    // Each round hands on what is set by one more of them.
+    let sets = steps
+        .iter()
+        .filter(|step| matches!(step, Printed::Adds(..)));
+    for _ in 0..=sets.count() {
         let mut reading = Reading::new(env.clone(), &namespaces);
         let shown = reading.all(&steps);
         let sizes = |all: &HashMap<String, Vec<Leaf>>| all.values().map(Vec::len).sum::<usize>();

@@ -11,8 +11,15 @@ use super::formula::Formula;
 use super::set::Set;
 use super::ties::{Answers, Ties};
 
-/// Most steps of one search.
+/// Most steps of one search, and how many there are for each part of its conditions, whichever is more.
 const STEPS: usize = 100_000;
+const STEPS_A_PART: usize = 40;
+
+/// From so many formulas on, the answers to a question are tried in halves: each half leaves some of the formulas.
+const MANY: usize = 64;
+
+/// Answers of so many ranges at most are narrowed as soon as a formula does so: the next one sees it.
+const FEW: usize = 8;
 
 /// Some answers to a question.
 #[derive(Debug, Clone)]
@@ -41,6 +48,14 @@ struct State {
     formulas: Vec<Rc<Formula<Among>>>,
 }
 
+/// How many parts a formula has.
+fn size(formula: &Formula<Among>) -> usize {
+    match formula {
+        Formula::Is(_) | Formula::Ask(_) => 1,
+        Formula::All(parts) | Formula::Any(parts) => parts.iter().map(size).sum(),
+    }
+}
+
 /// Looks for answers for which all formulas hold. `answers` are all there are to each question, and how many there are numbers
 /// for.
 pub fn found(formulas: &[Formula<Among>], answers: &[(Set, u32)], ties: &Ties) -> Found {
@@ -50,10 +65,12 @@ pub fn found(formulas: &[Formula<Among>], answers: &[(Set, u32)], ties: &Ties) -
     if answers.iter().any(|all| all.is_empty()) {
         return Found::Something(answers);
     }
+    let parts: usize = formulas.iter().map(size).sum();
     let mut search = Search {
         ends,
         ties,
         steps: 0,
+        most: STEPS.max(STEPS_A_PART * parts),
     };
     let mut open = vec![State {
         answers,
@@ -61,7 +78,7 @@ pub fn found(formulas: &[Formula<Among>], answers: &[(Set, u32)], ties: &Ties) -
     }];
     while let Some(state) = open.pop() {
         let settled = search.settle(state);
-        if search.steps > STEPS {
+        if search.steps > search.most {
             return Found::TooMuch;
         }
         let Some(state) = settled else { continue };
@@ -83,7 +100,13 @@ impl State {
         let mut formula = &**self.formulas.first()?;
         loop {
             match formula {
-                Formula::Ask(ask) => return Some(ask.clone()),
+                Formula::Ask(ask) => {
+                    let half = self.formulas.len() > MANY;
+                    let known = self.answers.get(ask.of).filter(|_| half);
+                    let these =
+                        known.map_or_else(|| ask.these.clone(), |known| known.half().into());
+                    return Some(Among { of: ask.of, these });
+                }
                 Formula::All(parts) | Formula::Any(parts) => formula = parts.first()?,
                 Formula::Is(_) => return None,
             }
@@ -95,6 +118,7 @@ struct Search<'t> {
     ends: Vec<u32>,
     ties: &'t Ties,
     steps: usize,
+    most: usize,
 }
 
 impl Search<'_> {
@@ -118,20 +142,31 @@ impl Search<'_> {
         loop {
             let mut open = std::mem::take(&mut state.formulas);
             let mut single: BTreeMap<usize, Vec<Rc<Set>>> = BTreeMap::new();
+            let mut again = false;
             open.reverse();
             while let Some(formula) = open.pop() {
                 match self.simpler(&formula, &state.answers) {
                     Formula::Is(true) => {}
                     Formula::Is(false) => return None,
-                    Formula::Ask(ask) => single.entry(ask.of).or_default().push(ask.these),
+                    Formula::Ask(ask) => match state.answers.get_mut(ask.of) {
+                        Some(known) if known.ranges() <= FEW => {
+                            let left = known.and(&ask.these);
+                            if left.is_empty() {
+                                return None;
+                            }
+                            *known = Rc::new(left);
+                            again = true;
+                        }
+                        _ => single.entry(ask.of).or_default().push(ask.these),
+                    },
                     Formula::All(parts) => open.extend(parts.into_iter().map(Rc::new)),
                     some @ Formula::Any(_) => state.formulas.push(Rc::new(some)),
                 }
             }
-            if self.steps > STEPS {
+            if self.steps > self.most {
                 return Some(state);
             }
-            if single.is_empty() {
+            if single.is_empty() && !again {
                 match self.ties.narrow(&mut state.answers, &mut self.steps)? {
                     true => continue,
                     false => return Some(state),

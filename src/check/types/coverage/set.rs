@@ -52,6 +52,22 @@ impl Set {
         self.0.iter().flat_map(|(from, to)| *from..*to)
     }
 
+    /// The lower half of the numbers in it.
+    pub fn half(&self) -> Self {
+        let mut left: u32 = self
+            .0
+            .iter()
+            .map(|(from, to)| to - from)
+            .sum::<u32>()
+            .div_ceil(2);
+        let lower = self.0.iter().map(|(from, to)| {
+            let taken = left.min(to - from);
+            left -= taken;
+            (*from, from + taken)
+        });
+        Self::of(lower)
+    }
+
     /// How many ranges it is made of.
     pub fn ranges(&self) -> usize {
         self.0.len()

@@ -1,0 +1,405 @@
+//! The blocks of a control-flow graph as one petgraph graph, and what is asked of it. The graph is built once, and each answer is
+//! computed when it is first asked for.
+//!
+//! An edge of it is one successor of one transition. That a transition starts all of its successors, and that a join waits for
+//! all of its members, can't be said with plain edges: what depends on that walks the transitions itself
+//! ([`finish`](super::finish), [`leaves_unwritten`](super::leaves_unwritten), [`mhp`](super::mhp)).
+
+use std::sync::OnceLock;
+
+use petgraph::Direction;
+use petgraph::algo::dominators::simple_fast;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Dfs, DfsPostOrder, EdgeFiltered, EdgeRef, Reversed};
+
+use super::model::{BlockId, ControlFlowGraph, Successor, Transition};
+
+/// An edge: which successor of which transition of its source it is.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    transition: u32,
+    successor: u32,
+}
+
+/// One edge, seen from where it leads.
+#[derive(Clone, Copy)]
+pub struct InEdge<'a> {
+    /// Where it comes from; `None` is `start`.
+    pub from: Option<BlockId>,
+    /// Which of its transitions it is a part of.
+    pub number: usize,
+    /// The same.
+    pub transition: &'a Transition,
+    /// Which of the transition's successors it is.
+    pub index: usize,
+}
+
+impl<'a> InEdge<'a> {
+    /// The successor that it is.
+    pub fn successor(&self) -> Option<&'a Successor> {
+        self.transition.successors.get(self.index)
+    }
+
+    /// The other successors of its transition, which are started at the same time.
+    pub fn beside(&self) -> impl Iterator<Item = &'a Successor> + use<'a> {
+        let (successors, own) = (self.transition.successors.iter().enumerate(), self.index);
+        successors
+            .filter(move |(i, _)| *i != own)
+            .map(|(_, successor)| successor)
+    }
+}
+
+/// Strongly connected components.
+#[derive(Debug, Clone)]
+pub struct Components {
+    /// The component of each node and join, by [`ControlFlowGraph::number`].
+    of: Vec<usize>,
+    /// Whether something in a component can be come to again, by component.
+    cyclic: Vec<bool>,
+    /// Nodes and joins, those of a component behind what leads to it.
+    order: Vec<BlockId>,
+}
+
+/// Who dominates whom: in the tree of immediate dominators, blocks below one have the numbers behind its own.
+#[derive(Debug, Clone)]
+struct DominatorTree {
+    /// The number of each block and how many stand below it, itself among them; none where nothing leads to it.
+    below: Vec<Option<(usize, usize)>>,
+}
+
+impl DominatorTree {
+    /// `order` is a reverse postorder: each block stands behind its immediate dominator.
+    fn of(graph: &DiGraph<BlockId, Edge>, order: &[NodeIndex]) -> Self {
+        let mut below = vec![None; graph.node_count()];
+        let Some(entry) = order.first() else {
+            return Self { below };
+        };
+        let dominators = simple_fast(graph, *entry);
+        let above = |at: NodeIndex| dominators.immediate_dominator(at).map(NodeIndex::index);
+        let mut size = vec![1; below.len()];
+        for at in order.iter().rev() {
+            let own = size.get(at.index()).copied().unwrap_or(0);
+            let above = above(*at).and_then(|above| size.get_mut(above));
+            above.into_iter().for_each(|above| *above += own);
+        }
+        // The number that the next block below each one gets.
+        let mut next = vec![0; below.len()];
+        for at in order {
+            let own = size.get(at.index()).copied().unwrap_or(0);
+            let number = match above(*at).and_then(|above| next.get_mut(above)) {
+                Some(next) => {
+                    *next += own;
+                    *next - own
+                }
+                None => 0,
+            };
+            next.get_mut(at.index())
+                .into_iter()
+                .for_each(|next| *next = number + 1);
+            below
+                .get_mut(at.index())
+                .into_iter()
+                .for_each(|slot| *slot = Some((number, own)));
+        }
+        Self { below }
+    }
+
+    fn dominates(&self, first: NodeIndex, at: NodeIndex) -> bool {
+        let of = |at: NodeIndex| self.below.get(at.index()).copied().flatten();
+        match (of(first), of(at)) {
+            (Some((from, size)), Some((number, _))) => (from..from + size).contains(&number),
+            _ => false,
+        }
+    }
+}
+
+/// Which components are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those that no other component leads to.
+    Sources,
+    /// Those that lead to no other component.
+    Sinks,
+    /// All of them.
+    Any,
+}
+
+/// What is asked of a circle: whether something holds of its blocks.
+pub type OfCircle<'f> = &'f dyn Fn(&[BlockId]) -> bool;
+
+/// The petgraph graph, with the answers that are known.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BlockGraph {
+    /// Nodes and joins by [`ControlFlowGraph::number`], then the entry and the exits.
+    graph: DiGraph<BlockId, Edge>,
+    reached: OnceLock<Vec<bool>>,
+    components: OnceLock<Components>,
+    order: OnceLock<Vec<NodeIndex>>,
+    dominators: OnceLock<DominatorTree>,
+}
+
+impl BlockGraph {
+    fn of(cfg: &ControlFlowGraph) -> Self {
+        let outer = [BlockId::Entry, BlockId::End, BlockId::Fail, BlockId::Leave];
+        let mut graph = DiGraph::with_capacity(cfg.count() + outer.len(), cfg.count());
+        for block in cfg.blocks().chain(outer) {
+            graph.add_node(block);
+        }
+        // petgraph gives the edges of a node from the last to the first: they are added the other way round.
+        let blocks: Vec<BlockId> = std::iter::once(BlockId::Entry)
+            .chain(cfg.blocks())
+            .collect();
+        for (block, from) in blocks
+            .iter()
+            .rev()
+            .filter_map(|at| Some((*at, cfg.index(*at)?)))
+        {
+            for (transition, of) in cfg.transitions(block).iter().enumerate().rev() {
+                for (successor, to) in of.successors.iter().enumerate().rev() {
+                    let edge = Edge {
+                        transition: transition as u32,
+                        successor: successor as u32,
+                    };
+                    if let Some(to) = cfg.index(to.to) {
+                        graph.add_edge(from, to, edge);
+                    }
+                }
+            }
+        }
+        Self {
+            graph,
+            ..Self::default()
+        }
+    }
+}
+
+impl ControlFlowGraph {
+    fn petgraph(&self) -> &BlockGraph {
+        self.petgraph.get_or_init(|| BlockGraph::of(self))
+    }
+
+    /// The place of a block in the petgraph graph; `None` for what is no block of this graph.
+    fn index(&self, block: BlockId) -> Option<NodeIndex> {
+        let outer = match block {
+            BlockId::Node(at) => return self.nodes.get(at).map(|_| NodeIndex::new(at.0 as usize)),
+            BlockId::Join(at) => {
+                let number = self.number(block)?;
+                return self.joins.get(at).map(|_| NodeIndex::new(number));
+            }
+            BlockId::Entry => 0,
+            BlockId::End => 1,
+            BlockId::Fail => 2,
+            BlockId::Leave => 3,
+        };
+        Some(NodeIndex::new(self.count() + outer))
+    }
+
+    /// The edges that lead to a block: those of `start`, then of nodes and joins in the order declared.
+    pub fn in_edges(&self, block: BlockId) -> impl Iterator<Item = InEdge<'_>> + '_ {
+        let graph = &self.petgraph().graph;
+        let index = self.index(block).into_iter();
+        let edges = index.flat_map(move |at| graph.edges_directed(at, Direction::Incoming));
+        edges.filter_map(move |edge| {
+            let from = *graph.node_weight(edge.source())?;
+            let transition = self
+                .transitions(from)
+                .get(edge.weight().transition as usize)?;
+            Some(InEdge {
+                from: (from != BlockId::Entry).then_some(from),
+                transition,
+                number: edge.weight().transition as usize,
+                index: edge.weight().successor as usize,
+            })
+        })
+    }
+
+    /// The blocks that lead to a block, `start` left out; one that has several edges there is named for each.
+    pub fn predecessors(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
+        self.in_edges(block).filter_map(|edge| edge.from)
+    }
+
+    /// Which nodes and joins `start` leads to, by [`ControlFlowGraph::number`]. A join counts as soon as one member does:
+    /// whether all of them can arrive is the question of [`join`](super::join).
+    pub fn reached(&self) -> &[bool] {
+        let known = self.petgraph();
+        known.reached.get_or_init(|| {
+            let mut reached = vec![false; known.graph.node_count()];
+            let mut visit = self
+                .index(BlockId::Entry)
+                .map(|entry| Dfs::new(&known.graph, entry));
+            while let Some(at) = visit.as_mut().and_then(|visit| visit.next(&known.graph)) {
+                reached
+                    .get_mut(at.index())
+                    .into_iter()
+                    .for_each(|slot| *slot = true);
+            }
+            reached.truncate(self.count());
+            reached
+        })
+    }
+
+    /// Whether `start` leads to a node or a join.
+    pub fn is_reached(&self, block: BlockId) -> bool {
+        let number = self.number(block);
+        number.is_some_and(|n| self.reached().get(n).copied().unwrap_or(false))
+    }
+
+    /// All blocks that lead to a block, and itself.
+    pub fn all_before(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
+        let graph = Reversed(&self.petgraph().graph);
+        let mut visit = self.index(block).map(|at| Dfs::new(graph, at));
+        let next = move || visit.as_mut()?.next(graph);
+        std::iter::from_fn(next).filter_map(move |at| graph.0.node_weight(at).copied())
+    }
+
+    /// Blocks in reverse postorder from `start`: each behind all that lead to it, but for arrows that lead back. What is not
+    /// reached is not among them.
+    fn reverse_postorder(&self) -> &[NodeIndex] {
+        let known = self.petgraph();
+        known.order.get_or_init(|| {
+            let entry = self.index(BlockId::Entry);
+            let mut visit = entry.map(|entry| DfsPostOrder::new(&known.graph, entry));
+            let next = || visit.as_mut()?.next(&known.graph);
+            let mut order: Vec<NodeIndex> = std::iter::from_fn(next).collect();
+            order.reverse();
+            order
+        })
+    }
+
+    /// The place of each node and join in a reverse postorder, by [`ControlFlowGraph::number`].
+    pub fn places(&self) -> Vec<usize> {
+        let mut places = vec![usize::MAX; self.count()];
+        for (place, at) in self.reverse_postorder().iter().enumerate() {
+            places
+                .get_mut(at.index())
+                .into_iter()
+                .for_each(|slot| *slot = place);
+        }
+        places
+    }
+
+    /// Whether every way from `start` to a block comes by another one, or is it.
+    pub fn dominates(&self, first: BlockId, block: BlockId) -> bool {
+        let known = self.petgraph();
+        let tree = || DominatorTree::of(&known.graph, self.reverse_postorder());
+        let tree = known.dominators.get_or_init(tree);
+        let both = self.index(first).zip(self.index(block));
+        both.is_some_and(|(first, at)| tree.dominates(first, at))
+    }
+
+    /// The strongly connected components. (`kosaraju_scc`, since `tarjan_scc` recurses and a long chain would overflow the stack.)
+    pub fn components(&self) -> &Components {
+        let known = self.petgraph();
+        known.components.get_or_init(|| {
+            let count = self.count();
+            let mut components = Components {
+                of: vec![0; count],
+                cyclic: Vec::new(),
+                order: Vec::with_capacity(count),
+            };
+            // What is led to comes first.
+            for members in kosaraju_scc(&known.graph).into_iter().rev() {
+                let number = components.cyclic.len();
+                let itself = |at: &NodeIndex| known.graph.contains_edge(*at, *at);
+                components
+                    .cyclic
+                    .push(members.len() > 1 || members.iter().any(itself));
+                for at in members.iter().filter(|at| at.index() < count) {
+                    components
+                        .of
+                        .get_mut(at.index())
+                        .into_iter()
+                        .for_each(|of| *of = number);
+                    components.order.extend(known.graph.node_weight(*at));
+                }
+            }
+            components
+        })
+    }
+
+    /// The component of a node or a join.
+    pub fn component(&self, block: BlockId) -> Option<usize> {
+        self.components().of.get(self.number(block)?).copied()
+    }
+
+    /// Whether a block can be come to from itself.
+    pub fn goes_round(&self, block: BlockId) -> bool {
+        let cyclic = |component| self.components().cyclic.get(component).copied();
+        self.component(block).and_then(cyclic).unwrap_or(false)
+    }
+
+    /// Whether two blocks lead to each other, or are the same.
+    pub fn same_component(&self, a: BlockId, b: BlockId) -> bool {
+        self.component(a) == self.component(b)
+    }
+
+    /// Nodes and joins in topological order of their components: each behind all that lead to it, but for what it goes round
+    /// with.
+    pub fn in_order(&self) -> &[BlockId] {
+        &self.components().order
+    }
+
+    /// The strongly connected components among some blocks, by the transitions that `take` lets through, each in the order
+    /// declared.
+    pub fn components_among(
+        &self,
+        among: impl Fn(BlockId) -> bool,
+        take: impl Fn(BlockId, &Transition) -> bool,
+        wanted: Wanted,
+    ) -> Vec<Vec<BlockId>> {
+        let among: Vec<bool> = self.blocks().map(among).collect();
+        if !among.contains(&true) {
+            return Vec::new();
+        }
+        let graph = &self.petgraph().graph;
+        let inside = |at: NodeIndex| among.get(at.index()).copied().unwrap_or(false);
+        let part = EdgeFiltered::from_fn(graph, |edge| {
+            let from = graph.node_weight(edge.source()).copied();
+            inside(edge.source())
+                && inside(edge.target())
+                && from.is_some_and(|from| {
+                    let of = self
+                        .transitions(from)
+                        .get(edge.weight().transition as usize);
+                    of.is_some_and(|transition| take(from, transition))
+                })
+        });
+        let found = kosaraju_scc(&part);
+        let mut component = vec![0; graph.node_count()];
+        for (number, members) in found.iter().enumerate() {
+            for at in members {
+                component
+                    .get_mut(at.index())
+                    .into_iter()
+                    .for_each(|of| *of = number);
+            }
+        }
+        let mut left_out = vec![false; found.len()];
+        for edge in graph.edge_references().filter(|_| wanted != Wanted::Any) {
+            let of = |at: NodeIndex| component.get(at.index()).copied().unwrap_or(0);
+            let (from, to) = (of(edge.source()), of(edge.target()));
+            let other = if wanted == Wanted::Sources { to } else { from };
+            if from != to && (part.1)(edge) {
+                left_out
+                    .get_mut(other)
+                    .into_iter()
+                    .for_each(|slot| *slot = true);
+            }
+        }
+        let found = found.into_iter().zip(left_out).filter(|(_, out)| !out);
+        let mut components: Vec<Vec<BlockId>> = found
+            .map(|(members, _)| {
+                let members = members.into_iter().filter(|at| inside(*at));
+                let mut blocks: Vec<BlockId> = members
+                    .filter_map(|at| graph.node_weight(at).copied())
+                    .collect();
+                blocks.sort();
+                blocks
+            })
+            .filter(|blocks| !blocks.is_empty())
+            .collect();
+        components.sort();
+        components
+    }
+}
