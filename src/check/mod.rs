@@ -167,7 +167,7 @@ impl ProgramAnalyses {
         let ids = program.graphs.ids();
         let cfgs: IdVec<GraphId, ControlFlowGraph> =
             ids.map(|id| cfg::build(program, id, &written)).collect();
-        let arrivals = cfgs.iter().map(|cfg| Arrivals::of(cfg)).collect();
+        let arrivals = cfgs.iter().map(Arrivals::of).collect();
         let effects = assign::effects(program, &cfgs, &arrivals, &written);
         Self {
             past_reducer: PastReducer::new(program, &written),

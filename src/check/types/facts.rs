@@ -97,8 +97,8 @@ impl Facts {
         }
     }
 
-    /// Notes that fields may have got values, where it can't be told which tasks run beside: what is known of them stays.
-    pub fn disturb_values(&mut self, passing: &Passing, written: &SharedSet<FieldId>) {
+    /// Notes that fields may have got values.
+    fn disturb_values(&mut self, passing: &Passing, written: &SharedSet<FieldId>) {
         if written.is_empty() {
             return;
         }
