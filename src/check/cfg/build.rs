@@ -78,7 +78,7 @@ pub(super) struct Builder<'a> {
     pub(super) broken: bool,
     many: Vec<(Span, usize)>,
     /// The jump whose targets are looked at.
-    at: Span,
+    pub(super) at: Span,
 }
 
 impl Builder<'_> {

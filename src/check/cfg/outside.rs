@@ -50,6 +50,7 @@ impl Builder<'_> {
                 if successors.is_empty() && choices.is_empty() {
                     continue;
                 }
+                self.at = span;
                 let chosen = self.chosen(successors, choices).into_iter();
                 transitions.extend(chosen.map(|successors| Transition {
                     kind: EdgeKind::Tool,
