@@ -128,3 +128,59 @@ fn a_thousand_tasks_beside_change_no_verdict() {
         assert_eq!(codes_of(&flow(1_500)), few, "{code}");
     }
 }
+
+/// Routes whose arms cover all are found to do so, however many there are.
+#[test]
+fn many_arms_that_cover_all_are_enough() {
+    let route = |fields: &str, types: &str, arms: String| {
+        format!(
+            "{types}\ngraph Main {{\n  state {{ {fields} }}\n  start -> a\n  node a: update {{\n    goto {{\n{arms}    }}\n  }}\n}}\n"
+        )
+    };
+    let members =
+        |letter: char| -> Vec<String> { (0..30).map(|at| format!("{letter}{at}")).collect() };
+    let (left, right) = (members('p'), members('q'));
+    let both = |skip: usize| {
+        let pairs = left.iter().flat_map(|a| right.iter().map(move |b| (a, b)));
+        let arm = |(a, b)| format!("      when state.a == A.{a} && state.b == B.{b} -> end\n");
+        let arms = pairs.skip(skip).map(arm).collect();
+        let types = format!(
+            "enum A {{ {} }}\nenum B {{ {} }}",
+            left.join(", "),
+            right.join(", ")
+        );
+        route("in a: A, in b: B", &types, arms)
+    };
+    let bound = |name: &str, at: usize| match at {
+        0 => format!("state.{name} < 1"),
+        24 => format!("state.{name} >= 24"),
+        at => format!("state.{name} >= {at} && state.{name} < {}", at + 1),
+    };
+    let ranges = (0..25).flat_map(|a| (0..25).map(move |b| (a, b)));
+    let arm = |(a, b)| format!("      when {} && {} -> end\n", bound("a", a), bound("b", b));
+    let ranges = route("in a: int, in b: int", "", ranges.map(arm).collect());
+    let chain = |n: usize| {
+        let fields: Vec<String> = (0..n).map(|at| format!("in b{at}: bool")).collect();
+        let mut arms = String::new();
+        for at in 0..=n {
+            let before = (0..at).map(|at| format!("!state.b{at}"));
+            let own = (at < n).then(|| format!("state.b{at}"));
+            let all: Vec<String> = before.chain(own).collect();
+            arms += &format!("      when {} -> end\n", all.join(" && "));
+        }
+        route(&fields.join(", "), "", arms)
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(codes_of(&both(0)), none, "all pairs of two enums");
+    assert_eq!(
+        codes_of(&both(1)),
+        ["route-not-exhaustive"],
+        "all pairs but one"
+    );
+    assert_eq!(codes_of(&ranges), none, "ranges of two numbers");
+    assert_eq!(
+        codes_of(&chain(150)),
+        none,
+        "arms that each deny those before"
+    );
+}
