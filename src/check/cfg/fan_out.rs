@@ -22,6 +22,8 @@ pub(super) struct FanOuts {
     pub(super) all: Vec<Block>,
     /// By the place of the `each` and its worker: a handler of the whole graph is taken by many nodes.
     known: HashMap<(Span, NodeId), NodeId>,
+    /// Workers whose `max_visits` is being followed: it may send to them again.
+    following: BTreeSet<NodeId>,
 }
 
 impl Builder<'_> {
@@ -112,8 +114,11 @@ impl Builder<'_> {
             successor(BlockId::Node(block), false, then.span),
         ];
         let mut all = vec![tasks, behind.clone()];
-        if let Some(max) = &node.max_visits {
+        if let Some(max) = &node.max_visits
+            && self.fan_outs.following.insert(worker)
+        {
             let turned_away = self.transitions(&max.to, EdgeKind::Visits, Some(node));
+            self.fan_outs.following.remove(&worker);
             all.extend(turned_away.into_iter().map(|transition| {
                 let instead = transition
                     .successors
