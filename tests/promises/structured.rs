@@ -98,8 +98,8 @@ struct Context {
     depth: usize,
     /// Beside others, where a jump away would leave a join waiting.
     beside: bool,
-    /// Which record `state.u` is, is known here.
-    union_known: bool,
+    /// The fields that arms around this place have asked of: asked again, an arm may never be taken.
+    asked: BTreeSet<&'static str>,
 }
 
 struct Generator<'a> {
@@ -122,7 +122,7 @@ impl Generator<'_> {
             own: (0..FIELDS).collect(),
             depth: 0,
             beside: false,
-            union_known: false,
+            asked: BTreeSet::new(),
         };
         let end = self.hole();
         let (entry, known) = self.sequence(context.clone(), end);
@@ -216,7 +216,7 @@ impl Generator<'_> {
                 self.feature("guard of a null");
                 format!("(state.opt == null ? {field} : state.opt)")
             }
-            1 if !context.union_known => {
+            1 if !context.asked.contains("u") => {
                 self.feature("guard of a union");
                 format!("(has(state.u.url) ? state.u.url : {field})")
             }
@@ -245,12 +245,23 @@ impl Generator<'_> {
         }
     }
 
-    fn condition(&mut self) -> String {
-        match self.dice.below(5) {
-            0 => "state.e == Color.red".to_owned(),
-            1 => "state.opt != null".to_owned(),
-            2 => "size(state.xs) > 1".to_owned(),
-            _ => format!("state.k{}", self.dice.below(3)),
+    /// A condition that nothing around this place has decided, and the field that it asks of.
+    fn condition(&mut self, context: &Context) -> (String, &'static str) {
+        let all = [
+            ("state.e == Color.red", "e"),
+            ("state.opt != null", "opt"),
+            ("size(state.xs) > 1", "xs"),
+            ("state.k0", "k0"),
+            ("state.k1", "k1"),
+            ("!state.k2", "k2"),
+        ];
+        let (text, field) = all[self.dice.below(all.len())];
+        match context.asked.contains(field) {
+            true => {
+                let (by, rest) = (2 + self.dice.below(9), self.dice.below(2));
+                (format!("state.n % {by} == {rest}"), "n")
+            }
+            false => (text.to_owned(), field),
         }
     }
 
@@ -344,7 +355,7 @@ impl Generator<'_> {
     fn guarded(&mut self, context: &Context, next: Hole) -> (String, Known) {
         self.feature("on_error");
         let (set, field) = self.write(context);
-        let condition = self.condition();
+        let (condition, _) = self.condition(context);
         let on = Self::target(next);
         let mut known = context.known.clone();
         let handler = match field {
@@ -363,7 +374,7 @@ impl Generator<'_> {
         self.feature("skip");
         let (set, _) = self.write(context);
         let on = Self::target(next);
-        let condition = self.condition();
+        let (condition, _) = self.condition(context);
         let to = match self.dice.one_in(2) {
             true => format!(" -> {on}"),
             false => String::new(),
@@ -409,31 +420,31 @@ impl Generator<'_> {
 
     /// Arms that cover all there is, each with a region of its own or straight on.
     fn branch(&mut self, context: &Context, next: Hole) -> (String, Known) {
-        let mut inner = context.clone();
-        inner.depth += 1;
-        let mut conditions: Vec<String> = match self.dice.below(5) {
-            0 => {
+        let free = |field: &str| !context.asked.contains(field);
+        let (mut conditions, field): (Vec<String>, _) = match self.dice.below(5) {
+            0 if free("e") => {
                 self.feature("arms over an enum");
                 let member = |name| format!("when state.e == Color.{name}");
-                ["red", "green", "blue"].map(member).into()
+                (["red", "green", "blue"].map(member).into(), "e")
             }
-            1 if !context.union_known => {
+            1 if free("u") => {
                 self.feature("arms over a union");
-                inner.union_known = true;
-                vec![
-                    "when has(state.u.url)".to_owned(),
-                    "when has(state.u.body)".to_owned(),
-                ]
+                let kind = |name| format!("when has(state.u.{name})");
+                (["url", "body"].map(kind).into(), "u")
             }
-            2 => {
+            2 if free("opt") => {
                 self.feature("arms over a null");
-                vec![
-                    "when state.opt == null".to_owned(),
-                    "when state.opt != null".to_owned(),
-                ]
+                let null = |sign| format!("when state.opt {sign} null");
+                (["==", "!="].map(null).into(), "opt")
             }
-            _ => vec![format!("when {}", self.condition()), "else".to_owned()],
+            _ => {
+                let (condition, field) = self.condition(context);
+                (vec![format!("when {condition}"), "else".to_owned()], field)
+            }
         };
+        let mut inner = context.clone();
+        inner.depth += 1;
+        inner.asked.insert(field);
         if self.slips() {
             let at = self.dice.below(conditions.len());
             conditions.remove(at);
@@ -482,7 +493,7 @@ impl Generator<'_> {
                 own,
                 depth: context.depth + 1,
                 beside: true,
-                union_known: context.union_known,
+                asked: context.asked.clone(),
             };
             let (begin, behind, member) = self.way_to_join(inner);
             known.extend(behind);
@@ -520,14 +531,15 @@ impl Generator<'_> {
             true => (Self::target(to_member), context.known.clone()),
             false => self.sequence(context.clone(), to_member),
         };
-        let (set, field) = self.write(&Context {
+        let asked = Context {
             known: known.clone(),
             ..context
-        });
+        };
+        let (set, field) = self.write(&asked);
         let mut lines = vec![set];
         if self.slips() {
             self.feature("a member that jumps");
-            let condition = self.condition();
+            let (condition, _) = self.condition(&asked);
             let earlier = self.nodes.len().saturating_sub(1);
             lines.push(match self.dice.below(3) {
                 0 => format!("skip when {condition} -> end"),
@@ -611,7 +623,7 @@ impl Generator<'_> {
         let name = match self.dice.one_in(2) && context.own.contains(&1) {
             true => {
                 self.feature("tool that jumps");
-                let condition = self.condition();
+                let (condition, _) = self.condition(context);
                 let lines = [ends, format!("on_error -> {on}")];
                 self.node(
                     &format!("call leave(text: \"x\", go: {condition}) -> {on}"),
