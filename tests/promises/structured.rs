@@ -37,6 +37,9 @@ graph Leaves leaves [there] {
   node b: update -> end { set { log: ["b"] } }
 }
 
+/// So that some instance reaches all of its nodes.
+graph Twice = Sum(twice: true)
+
 graph Sum(twice: bool) {
   state { in x: int, out n: int via add = 0 }
   start -> a
