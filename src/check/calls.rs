@@ -170,7 +170,7 @@ fn through(program: &Program, id: GraphId, cfg: &ControlFlowGraph, ending: &[boo
         let known = cfg.number(block).and_then(|n| halting.get(n));
         known.copied().unwrap_or(false)
     };
-    let free = can_reach_exit(cfg, fate, |_, _| true, &stops);
+    let free = can_reach_exit(cfg, fate, |_, _| true, stops);
     cfg.start.is_empty()
         || cfg
             .start

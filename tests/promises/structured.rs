@@ -140,10 +140,10 @@ impl Generator<'_> {
             } else {
                 ""
             };
-            write!(fields, "    f{field}: string{value}\n").unwrap();
+            writeln!(fields, "    f{field}: string{value}").unwrap();
         }
         for counter in 0..self.counters {
-            write!(fields, "    c{counter}: int via add = 0\n").unwrap();
+            writeln!(fields, "    c{counter}: int via add = 0").unwrap();
         }
         let mut text = format!(
             "graph Main {{\n  state {{\n    in k0: bool, in k1: bool, in k2: bool, in xs: list<int>, in e: Color, in u: Page | Mail, in opt: string?\n    \

@@ -64,6 +64,9 @@ pub(super) struct Image {
     once: Sparse,
 }
 
+/// A set of places by its address, and the capped node that is asked of. The value keeps the set alive.
+type ImageKey = (*const Sparse, Option<NodeId>);
+
 /// What may run together in a graph.
 pub struct MayHappenInParallel<'a> {
     pub(super) cfg: &'a ControlFlowGraph,
@@ -88,7 +91,7 @@ pub struct MayHappenInParallel<'a> {
     interest: HashMap<TokenPlace, Vec<JoinId>>,
     pub(super) joins: super::joins::Arrivals,
     pub(super) forks: Vec<Fork>,
-    images: HashMap<(*const Sparse, Option<NodeId>), (Rc<Sparse>, Rc<Image>)>,
+    images: HashMap<ImageKey, (Rc<Sparse>, Rc<Image>)>,
     sums: HashMap<(*const Sparse, *const Sparse, bool), [Rc<Sparse>; 3]>,
     /// Some node is deferred.
     defers: bool,

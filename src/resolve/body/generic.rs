@@ -117,7 +117,7 @@ impl Resolver<'_> {
     /// The body of a graph with such parameters, for all that are made of it.
     pub(super) fn generic_body(&mut self, id: GraphId, written: Written) {
         if let Some(generic) = self.generics.get_mut(&id) {
-            generic.written = Box::new(written);
+            *generic.written = written;
         }
     }
 

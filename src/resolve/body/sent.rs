@@ -126,7 +126,7 @@ fn param(field: &Field) -> Param {
         ty: field.ty.clone(),
         default: field.default.clone(),
         constraints: field.constraints.clone(),
-        marks: field.marks.clone(),
+        marks: field.marks,
         sink: None,
         span: field.span,
     }

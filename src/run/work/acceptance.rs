@@ -190,7 +190,7 @@ pub fn holds_still(run: &TaskRun<'_>, node: &NodePlan) -> Result<bool, RunError>
     };
     let slot = |slot: crate::expr::Slot| run.slots.get(slot.0 as usize).and_then(Option::as_ref);
     let calls = slot(slots::REPLY).and_then(|reply| reply.get("tool_calls")?.as_list());
-    let calls_tools = calls.is_some_and(|calls| calls.len() > 0);
+    let calls_tools = calls.is_some_and(|calls| !calls.is_empty());
     let no_output = call.output.is_some() && slot(slots::OUTPUT).is_none_or(Value::is_null);
     if no_output || (calls_tools && is_turn(node, call)) {
         return Ok(true);

@@ -44,7 +44,7 @@ pub fn work<'a>(
         run.take(jump)?;
         return Ok(false);
     }
-    Err(Stop::Interrupted(vec![open]))
+    Err(Stop::Interrupted(vec![*open]))
 }
 
 /// Asks the questions of static interrupts around a node, one after the other. Each answer is in scope of what
@@ -62,7 +62,7 @@ pub fn ask_all(run: &mut TaskRun<'_>, stops: &[StopPlan]) -> Result<(), Stop> {
             permits: &stop.permits,
         };
         if let Asked::Open { open, .. } = put(run, &question)? {
-            return Err(Stop::Interrupted(vec![open]));
+            return Err(Stop::Interrupted(vec![*open]));
         }
     }
     Ok(())
@@ -91,7 +91,7 @@ enum Asked {
         /// The question as it is kept, with when it was asked.
         question: Json,
         /// What waits.
-        open: OpenInterrupt,
+        open: Box<OpenInterrupt>,
     },
 }
 
@@ -140,7 +140,7 @@ fn put(run: &mut TaskRun<'_>, question: &Question<'_>) -> Result<Asked, RunError
         }
         None => Ok(Asked::Open {
             question: kept,
-            open,
+            open: Box::new(open),
         }),
     }
 }

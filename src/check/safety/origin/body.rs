@@ -141,7 +141,7 @@ impl Search<'_> {
                 None
             }
             Work::Agent { .. } | Work::Tools { .. }
-                if self.wanted.model && !(declared.asks() && !self.unseen.contains_key(&tool)) =>
+                if self.wanted.model && (!declared.asks() || self.unseen.contains_key(&tool)) =>
             {
                 let said = format!(
                     "a model chooses `{name}` of tool `{}` in `{}`",
