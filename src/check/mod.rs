@@ -3,7 +3,7 @@
 //! [`check()`] is the stage. It takes a program of ids and gives back nothing that changes it: what is
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
-//! Reading order: [`cfg`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
+//! Reading order: [`cfg`](mod@cfg) (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`fan_outs`], `first_value`, [`lasting`], [`lifetime`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`poison`] and [`aftermath`] keep out what follows from another finding.
 //! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
