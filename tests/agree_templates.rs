@@ -1,35 +1,21 @@
-//! The check of templates and their engine agree: what the check takes of operators, with operands of every kind, is rendered.
+//! The check of templates and their engine agree: what the check takes of operators, filters and tests, with operands of
+//! every kind, is rendered.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod declared;
+mod evaluate;
 
 use declared::{declared, type_of};
+use evaluate::Bound;
 use graphc::ast::node::TemplateText;
 use graphc::base::{FileId, Span};
 use graphc::diag::{Diagnostics, Level};
-use graphc::expr::eval::{Effect, Env};
-use graphc::expr::template::{Template, check};
-use graphc::expr::{Scope, Slot, TypeTable};
+use graphc::expr::template::{Template, check, filters, tests};
+use graphc::expr::{Scope, TypeTable};
 use graphc::value::{Map, Value};
 
-struct Values(Vec<Value>);
-
-impl Env for Values {
-    fn slot(&self, slot: Slot) -> Option<Value> {
-        self.0.get(slot.0 as usize).cloned()
-    }
-
-    fn field(&self, _: u32) -> Option<Value> {
-        None
-    }
-
-    fn effect(&self, _: Effect) -> Result<Value, String> {
-        Err("templates have no effects".into())
-    }
-}
-
 /// A scope with a name `k0`, `k1` .. for a value of each kind; none is empty, zero or `json`, so that only the kinds can be wrong.
-fn world() -> (Scope, TypeTable, Values) {
+fn world() -> (Scope, TypeTable, Bound) {
     let types = declared("type Doc { id: string, n: int }").types;
     let list = |items: Vec<Value>| Value::List(items.into_iter().collect());
     let doc = || {
@@ -56,7 +42,7 @@ fn world() -> (Scope, TypeTable, Values) {
         ("list<Doc>", list(vec![doc()])),
         (
             "map<int>",
-            Value::Map(Map::from_iter([("a", Value::Int(1))])),
+            Value::Map(Map::from_iter([("id", Value::Int(1))])),
         ),
         ("Doc", doc()),
     ];
@@ -66,11 +52,11 @@ fn world() -> (Scope, TypeTable, Values) {
         scope.declare(format!("k{at}"), type_of(ty, &types));
         values.push(value);
     }
-    (scope, types, Values(values))
+    (scope, types, Bound(values))
 }
 
 /// Why a template that the check takes is not rendered.
-fn disagreement(text: &str, (scope, types, values): &(Scope, TypeTable, Values)) -> Option<String> {
+fn disagreement(text: &str, (scope, types, values): &(Scope, TypeTable, Bound)) -> Option<String> {
     let template = TemplateText {
         text: text.to_owned(),
         span: Span::new(FileId(0), 0, text.len()),
@@ -130,4 +116,48 @@ fn operators() {
         }
     }
     assert_none(seen, 2_000, &wrong);
+}
+
+/// Arguments with which a filter or a test is right for some value.
+fn arguments(name: &str) -> &'static [&'static str] {
+    match name {
+        "attr" => &["(\"id\")"],
+        "batch" | "slice" => &["(2)"],
+        "groupby" => &["(\"id\")"],
+        "indent" => &["(2)"],
+        "join" => &["", "(\", \")"],
+        "map" => &["(attribute=\"n\")", "(\"string\")"],
+        "replace" => &["(\"a\", \"b\")"],
+        "select" | "reject" => &["", "(\"defined\")"],
+        "selectattr" | "rejectattr" => &["(\"n\")"],
+        "sum" => &["", "(attribute=\"n\")", "(attribute=\"id\")"],
+        "sort" | "unique" | "min" | "max" => &["", "(attribute=\"n\")"],
+        "zip" => &["([1, 2])"],
+        "divisibleby" => &["(2)"],
+        "endingwith" | "startingwith" => &["(\"a\")"],
+        "filter" | "test" => &[],
+        "in" => &["([1])", "(\"a\")"],
+        "!=" | "<" | "<=" | "==" | ">" | ">=" | "eq" | "equalto" | "ge" | "greaterthan" | "gt"
+        | "le" | "lessthan" | "lt" | "ne" | "sameas" => &["(1)", "(\"a\")"],
+        _ => &[""],
+    }
+}
+
+#[test]
+fn filters_and_tests() {
+    let world = world();
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    let applied = filters().map(|name| (" | ", name));
+    let asked = tests().iter().map(|name| (" is ", *name));
+    let named = |name: &str| name.chars().all(char::is_alphanumeric);
+    for (sign, name) in applied.chain(asked.filter(|(_, name)| named(name))) {
+        for args in arguments(name) {
+            for kind in 0..world.0.names.len() {
+                seen += 1;
+                let text = format!("{{{{ k{kind}{sign}{name}{args} }}}}");
+                wrong.extend(disagreement(&text, &world));
+            }
+        }
+    }
+    assert_none(seen, 800, &wrong);
 }

@@ -323,7 +323,11 @@ impl<'a> TaskRun<'a> {
         Ok(true)
     }
 
-    fn bind(&mut self, slot: Slot, code: &Code) -> Result<(), RunError> {
+    /// Gives a `let` its value.
+    ///
+    /// # Errors
+    /// As [`Code::intermediate`].
+    pub fn bind(&mut self, slot: Slot, code: &Code) -> Result<(), RunError> {
         let value = code.intermediate(&self.env())?;
         self.put_slot(slot, value);
         Ok(())

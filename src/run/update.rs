@@ -48,9 +48,7 @@ pub fn update(
             .map(|(slot, code)| (slot, code));
         for (slot, code) in ahead.chain(behind) {
             // One that needs what only a run has is missing where the way on names it, which is said there.
-            if let Ok(value) = run.eval(code) {
-                run.put_slot(*slot, value);
-            }
+            let _ = run.bind(*slot, code);
         }
         run.leave(node_plan).map_err(|error| {
             let path = join_path(around.path, &node_plan.name);

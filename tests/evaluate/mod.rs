@@ -1,4 +1,5 @@
 //! Evaluating a text with bindings, for the tests of expressions.
+#![allow(dead_code)]
 
 use graphc::base::FileId;
 use graphc::diag::Diagnostics;

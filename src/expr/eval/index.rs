@@ -2,11 +2,11 @@
 
 use crate::ast::expr::Expr;
 use crate::base::Span;
+use crate::expr::function::optional::present;
 use crate::value::{Key, List, Map, Value};
 
 use super::compiler::Compiler;
 use super::machine::{Eval, Evaluated, Machine, Node};
-use super::select::present;
 use super::{CompileError, ErrorKind, EvalError, brief};
 
 pub(super) fn compile(

@@ -1,11 +1,9 @@
 //! `a.b`, `a.?b`.
 
-use std::sync::Arc;
-
 use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::base::Span;
-use crate::expr::function::message;
+use crate::expr::function::{message, optional::present};
 use crate::value::{Str, Value};
 
 use super::compiler::Compiler;
@@ -124,13 +122,4 @@ fn select_optional(value: Option<&Value>, field: &str, span: Span) -> Evaluated 
         Some(Value::Optional(inner)) => select_optional(inner.as_deref(), field, span),
         Some(other) => Err(no_fields(other, field, span)),
     }
-}
-
-/// The optional of a looked-up value: none where there is none or it is null.
-pub(super) fn present(value: Option<&Value>) -> Value {
-    Value::Optional(
-        value
-            .filter(|value| !value.is_null())
-            .map(|value| Arc::new(value.clone())),
-    )
 }

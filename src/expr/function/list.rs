@@ -1,10 +1,9 @@
 //! Functions of lists.
 
-use std::sync::Arc;
-
 use crate::value::{List, Map, Value};
 
 use super::args::{self, Computed};
+use super::optional::present;
 use super::{Carries, Length, Row, Rule};
 
 /// Longest list that `range` makes.
@@ -105,16 +104,12 @@ pub(super) const FUNCTIONS: &[Row] = &[
     .carries(Carries::Number),
 ];
 
-fn optional(value: Option<&Value>) -> Value {
-    Value::Optional(value.map(|value| Arc::new(value.clone())))
-}
-
 fn first(args: &[Value]) -> Computed {
-    Ok(optional(args::list(args, 0)?.first()))
+    Ok(present(args::list(args, 0)?.first()))
 }
 
 fn last(args: &[Value]) -> Computed {
-    Ok(optional(args::list(args, 0)?.last()))
+    Ok(present(args::list(args, 0)?.last()))
 }
 
 /// By sorting, since values have an order but no hash.

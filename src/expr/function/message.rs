@@ -7,53 +7,40 @@ use crate::expr::ty::TEXT;
 use crate::value::{List, Map, Value};
 
 use super::args::{self, Computed};
-use super::{Carries, Row};
-
-const SIGNATURES: &[&str] = &["(T) -> message"];
+use super::{Carries, Compute, Row};
 
 pub(super) const FUNCTIONS: &[Row] = &[
-    Row::global(
+    speaker(
         "user",
-        SIGNATURES,
         |args| message("user", args),
         "A message of the user. The content is a text, or a list of parts: texts and what `image` gives.",
         r#"user("hello").text == "hello""#,
-    )
-    .carries(Carries::Message)
-    .quick(),
-    Row::global(
+    ),
+    speaker(
         "assistant",
-        SIGNATURES,
         |args| message("assistant", args),
         "A message of the model.",
         r#"assistant("hi").role == "assistant""#,
-    )
-    .carries(Carries::Message)
-    .quick(),
-    Row::global(
+    ),
+    speaker(
         "ai",
-        SIGNATURES,
         |args| message("assistant", args),
         "Another name of `assistant`.",
         r#"ai("hi").role == "assistant""#,
-    )
-    .carries(Carries::Message)
-    .quick(),
-    Row::global(
+    ),
+    speaker(
         "system",
-        SIGNATURES,
         |args| message("system", args),
         "An instruction to the model.",
         r#"system("be brief").role == "system""#,
-    )
-    .carries(Carries::Message)
-    .quick(),
+    ),
     Row::global(
         "tool",
         &["(string, string) -> message"],
         |args| {
-            let id = args::any(args, 1)?.clone();
-            Ok(record("tool", args::any(args, 0)?.clone(), [("tool_call_id", id)]))
+            let [text, id] = [args::text(args, 0)?, args::text(args, 1)?]
+                .map(|text| Value::String(text.clone()));
+            Ok(record("tool", text, [("tool_call_id", id)]))
         },
         "What a tool has answered to the call with that id, as a model reads it.",
         r#"tool("12 degrees", "call-1").tool_call_id == "call-1""#,
@@ -79,17 +66,26 @@ pub(super) const FUNCTIONS: &[Row] = &[
         "remove",
         &["(string) -> message"],
         |args| {
-            Ok(record(
-                "remove",
-                Value::Null,
-                [("id", args::any(args, 0)?.clone())],
-            ))
+            let id = Value::String(args::text(args, 0)?.clone());
+            Ok(record("remove", Value::Null, [("id", id)]))
         },
         "Takes the message with that id out of a field under `add_messages`.",
         r#"remove("m-1").id == "m-1""#,
     )
     .quick(),
 ];
+
+/// A maker of messages of one role.
+const fn speaker(
+    name: &'static str,
+    call: Compute,
+    doc: &'static str,
+    example: &'static str,
+) -> Row {
+    Row::global(name, &["(T) -> message"], call, doc, example)
+        .carries(Carries::Message)
+        .quick()
+}
 
 fn message(role: &str, args: &[Value]) -> Computed {
     Ok(record(role, args::any(args, 0)?.clone(), []))
@@ -100,21 +96,7 @@ fn data_url(bytes: &[u8]) -> Result<String, String> {
     let kind = match bytes {
         [0x89, b'P', b'N', b'G', ..] => "png",
         [b'G', b'I', b'F', b'8', ..] => "gif",
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => "webp",
+        [b'R', b'I', b'F', b'F', rest @ ..] if rest.get(4..8) == Some(b"WEBP") => "webp",
         [0xff, 0xd8, 0xff, ..] => "jpeg",
         _ => return Err("the bytes are no picture (PNG, JPEG, GIF or WebP)".into()),
     };

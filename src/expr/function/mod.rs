@@ -20,7 +20,7 @@ mod map;
 mod math;
 pub mod message;
 mod notation;
-mod optional;
+pub(super) mod optional;
 pub(super) mod order;
 pub(crate) mod pattern;
 mod position;

@@ -14,8 +14,8 @@ pub(super) const FUNCTIONS: &[Row] = &[
     Row::global(
         "optional.of",
         &["(T) -> optional<T>"],
-        |args| Ok(some(args::any(args, 0)?)),
-        "An optional that holds a value.",
+        |args| Ok(present(args.first())),
+        "An optional that holds a value; none of null.",
         "optional.of(1).value() == 1",
     )
     .carries(Carries::Same)
@@ -75,8 +75,11 @@ pub(super) const FUNCTIONS: &[Row] = &[
     .quick(),
 ];
 
-fn some(value: &Value) -> Value {
-    Value::Optional(Some(Arc::new(value.clone())))
+/// The optional of a value that may not be there: none where there is none, or where it is null. An optional never holds null,
+/// so that `.orValue(..)` gives a value.
+pub(in crate::expr) fn present(value: Option<&Value>) -> Value {
+    let value = value.filter(|value| !value.is_null());
+    Value::Optional(value.map(|value| Arc::new(value.clone())))
 }
 
 fn inner(args: &[Value], index: usize) -> Result<Option<&Value>, String> {
@@ -104,7 +107,7 @@ fn non_zero(args: &[Value]) -> Computed {
     };
     Ok(match zero {
         true => Value::Optional(None),
-        false => some(value),
+        false => present(Some(value)),
     })
 }
 

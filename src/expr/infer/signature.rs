@@ -193,7 +193,8 @@ fn bind_var(var: char, found: &Type, bound: &mut Bindings, types: &TypeTable) ->
     }
     let wider = match found {
         Type::Null => Some(Type::nullable(before.clone())),
-        Type::Json => return Fit::Yes,
+        // It may be of any kind: what comes of it is as unknown.
+        Type::Json => Some(Type::Json),
         _ => assignable(before, &found, types).then_some(found),
     };
     match wider {

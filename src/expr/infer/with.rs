@@ -16,7 +16,10 @@ impl Checker<'_> {
             Type::Map(_) => {
                 self.check(changes, &of);
             }
-            Type::Json | Type::Error | Type::Never => {
+            Type::Json => {
+                self.check(changes, &Type::map(Type::Json));
+            }
+            Type::Error | Type::Never => {
                 self.expr(changes, None);
             }
             other => {

@@ -2,14 +2,15 @@
 
 use minijinja::machinery::{Span as Range, ast};
 
-use crate::base::foreign;
 use crate::base::name::{closest, did_you_mean};
+use crate::base::{Span, foreign};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::function;
 use super::super::infer::{has_field, join};
 use super::super::ty::Type;
 use super::check::Check;
+use super::gives::element;
 use super::receiver::Kind;
 use super::{filter, method};
 
@@ -40,11 +41,29 @@ impl Check<'_> {
             None => Type::String,
         };
         let attribute = self.filter_arguments(applied, &ty, span);
+        if found.name == "sum" {
+            let summed = match applied.args.is_empty() {
+                true => element(&ty),
+                false => attribute.clone(),
+            };
+            self.adds_up(&summed, span);
+        }
         match (found.name, args.first()) {
+            ("attr", _) => attribute,
             ("map", _) => Type::list(attribute),
             ("default" | "d", Some(other)) => join(&ty.without_null(), other, self.types),
             ("default" | "d", None) => join(&ty.without_null(), &Type::String, self.types),
             _ => found.gives.ty(&ty),
+        }
+    }
+
+    /// Only numbers have a sum.
+    fn adds_up(&mut self, summed: &Type, at: Span) {
+        let number = |kind| matches!(kind, Kind::Whole | Kind::Number);
+        if Kind::of(summed).is_some_and(|kind| !number(kind)) {
+            let message = format!("the filter `sum` adds numbers, found {}", self.show(summed));
+            let help = "numbers that fields hold: `xs | sum(attribute=\"n\")`";
+            self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, at).help(help));
         }
     }
 

@@ -16,7 +16,10 @@ impl Check<'_> {
         self.count(applied, at);
         self.keywords(applied, at);
         self.argument_kinds(applied);
-        let of = element(of);
+        let of = match applied.name {
+            "attr" => of.clone(),
+            _ => element(of),
+        };
         let (mut named, mut first) = (None, None);
         let mut positions = applied.args.iter().filter_map(|arg| match arg {
             ast::CallArg::Pos(value) => Some(value),
@@ -29,7 +32,7 @@ impl Check<'_> {
         }
         let mut test = None;
         match applied.name {
-            "groupby" => first = positions.next(),
+            "attr" | "groupby" => first = positions.next(),
             "selectattr" | "rejectattr" => (first, test) = (positions.next(), positions.next()),
             "select" | "reject" => test = positions.next(),
             "map" if named.is_none() => {
@@ -48,7 +51,8 @@ impl Check<'_> {
         };
         let takes = matches!(
             applied.name,
-            "map"
+            "attr"
+                | "map"
                 | "groupby"
                 | "selectattr"
                 | "rejectattr"

@@ -43,6 +43,16 @@ const fn any(name: &'static str, gives: Gives) -> Filter {
     }
 }
 
+/// The names of all filters.
+pub fn filters() -> impl Iterator<Item = &'static str> {
+    FILTERS.iter().map(|filter| filter.name)
+}
+
+/// The names of all tests.
+pub fn tests() -> &'static [&'static str] {
+    TESTS
+}
+
 /// The filter of that name.
 pub(super) fn find(name: &str) -> Option<&'static Filter> {
     FILTERS.iter().find(|f| f.name == name)

@@ -39,6 +39,7 @@ mod syntax;
 
 pub use check::{check, check_knowing};
 pub use condition::conditions;
+pub use filter::{filters, tests};
 pub use printed::{Printed, printed};
 pub use reads::reads;
 pub use render::{Template, TemplateError};

@@ -48,18 +48,25 @@ impl Kind {
 }
 
 /// What each filter takes; `None` of one that takes all, or shows any value as a text.
-fn takes(filter: &str) -> Option<Takes> {
+fn takes(filter: &str, of: &Type) -> Option<Takes> {
     use Kind::{Bool, List, Map, Number, Text, Whole};
     let (kinds, shown): (&'static [Kind], _) = match filter {
         "abs" | "round" => (&[Whole, Number], "a number"),
+        // A time is shown as a text that is no number.
+        "int" | "float" if matches!(of.without_null(), Type::Timestamp | Type::Duration) => {
+            (&[], "a number or a text")
+        }
         "int" | "float" => (&[Whole, Number, Bool, Text], "a number or a text"),
         "first" | "length" | "count" => (&[Text, List, Map], "a list, a map or a text"),
         "last" | "reverse" => (&[Text, List], "a list or a text"),
         "items" | "dictsort" => (&[Map], "a map"),
+        "attr" => (&[Map], "a record or a map"),
         "sum" => (&[List], "a list"),
         "list" => (&[Text, List, Map], "a list"),
         "join" | "sort" | "unique" | "min" | "max" | "batch" | "slice" | "select" | "reject"
-        | "selectattr" | "rejectattr" | "map" | "groupby" | "zip" => (&[List, Map], "a list"),
+        | "selectattr" | "rejectattr" | "map" | "groupby" | "zip" | "chain" => {
+            (&[List, Map], "a list")
+        }
         "upper" | "lower" | "title" | "capitalize" | "trim" | "replace" | "indent" => {
             (&[Text, Whole, Number, Bool], "a text")
         }
@@ -88,7 +95,7 @@ impl Check<'_> {
         (of, ty): (&ast::Expr, &Type),
         at: Span,
     ) -> bool {
-        let (Some(takes), Some(kind)) = (takes(filter), Kind::of(ty)) else {
+        let (Some(takes), Some(kind)) = (takes(filter, ty), Kind::of(ty)) else {
             return true;
         };
         if takes.kinds.contains(&kind) {
@@ -96,7 +103,10 @@ impl Check<'_> {
         }
         let found = self.named(of, ty);
         // Texts can be gone through like lists: sign by sign, which is hardly ever meant.
-        let signs = kind == Kind::Text && takes.kinds.contains(&Kind::Map);
+        let signs = kind == Kind::Text
+            && [Kind::List, Kind::Map]
+                .iter()
+                .all(|kind| takes.kinds.contains(kind));
         // That a sign has no fields, and no filter gathers them, is said of the argument.
         if signs && matches!(filter, "map" | "groupby" | "selectattr" | "rejectattr") {
             return true;
@@ -115,7 +125,7 @@ impl Check<'_> {
                     .maybe_help(texts.then_some(each))
             }
         };
-        if signs && filter != "sum" {
+        if signs {
             wrong.level = Level::Warning;
         }
         self.report(wrong);

@@ -1,9 +1,8 @@
 //! `o.optMap(x, e)`, `o.optFlatMap(x, e)`.
 
-use std::sync::Arc;
-
 use crate::ast::expr::Expr;
 use crate::base::Span;
+use crate::expr::function::optional::present;
 use crate::value::Value;
 
 use super::super::compiler::{Compiler, variable};
@@ -49,7 +48,7 @@ impl Eval for OptMap {
         };
         machine.put(self.place, (*inner).clone());
         match self.body.eval(machine)? {
-            value if !self.flat => machine.made(Value::Optional(Some(Arc::new(value))), self.span),
+            value if !self.flat => machine.made(present(Some(&value)), self.span),
             value @ Value::Optional(_) => Ok(value),
             other => Err(self.not_optional(&other)),
         }

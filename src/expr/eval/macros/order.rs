@@ -1,10 +1,8 @@
 //! `xs.sort_by(x, key)`, `xs.find(x, c)`.
 
-use std::sync::Arc;
-
 use crate::ast::expr::Expr;
 use crate::base::Span;
-use crate::expr::function::order;
+use crate::expr::function::{optional::present, order};
 use crate::value::Value;
 
 use super::super::compiler::Compiler;
@@ -74,9 +72,9 @@ impl Eval for Find {
             if !self.when.holds(machine)? {
                 return NEXT;
             }
-            found = Some(Arc::new(item.clone()));
+            found = Some(item.clone());
             STOP
         })?;
-        Ok(Value::Optional(found))
+        Ok(present(found.as_ref()))
     }
 }
