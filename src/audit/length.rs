@@ -69,7 +69,11 @@ impl Scope<'_> {
             },
             ExprKind::Ident(name) => {
                 let node = self.node?;
-                let mut lets = node.lets.iter().chain(&node.lets_behind);
+                let mut lets = node
+                    .lets
+                    .iter()
+                    .chain(&node.lets_within)
+                    .chain(&node.lets_behind);
                 let bound = lets.find(|bound| bound.name == *name)?;
                 self.text(&bound.value.text, left)
             }

@@ -17,6 +17,11 @@ pub fn needless(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
             Some(unattended) => found
                 .label(unattended, "`@unattended`: nobody is asked")
                 .help("take the `permit` out, or `@unattended`"),
+            None if tool.params.iter().any(|param| param.sink.is_some()) => found
+                .label(tool.name.span, "it asks nobody")
+                .help(format!(
+                    "say `@approve` on `{name}`: then each call asks, and a `permit` that pins its arguments saves the question"
+                )),
             None => found
                 .label(
                     tool.name.span,

@@ -8,9 +8,9 @@ use crate::ast::node::TemplateText;
 use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::Scope;
 use crate::expr::infer::reads;
 use crate::expr::scope::StateFields;
-use crate::expr::{Scope, Type};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::exprs;
 use crate::resolve::preparation::Lets;
@@ -23,20 +23,10 @@ const HELP: &str = "take two `let`s: one for what the work is given, one for wha
 
 /// A `let` that something ahead of the work uses, and that names what comes of the work.
 pub fn early_result(node: &Node, bound: &Let) -> Option<Diagnostic> {
-    let gives: &[&str] = match &node.work {
-        Work::Llm(_) => &["reply", "output"],
-        Work::Agent { .. } => &["reply", "output", "transcript"],
-        Work::Tools { .. } => &["results"],
-        Work::Call { .. } | Work::Subgraph { .. } => &["result"],
-        Work::Interrupt { .. } => &["answer"],
-        Work::Update | Work::Branch | Work::Extern { .. } => &[],
-    };
     let taken = |name: &str| node.stops.iter().any(|stop| stop.name.node == name);
-    let mut scope = Scope::default();
-    let gives: Vec<&str> = gives.iter().copied().filter(|name| !taken(name)).collect();
-    for name in &gives {
-        scope.declare(*name, Type::Json);
-    }
+    let gives = node.work.gives().iter();
+    let gives: Vec<&str> = gives.copied().filter(|name| !taken(name)).collect();
+    let scope = Scope::of_names(&gives);
     let named = reads(&bound.value, &scope).slots;
     let result = named.into_iter().next()?;
     let result = gives.get(result.0 as usize)?;
@@ -64,7 +54,7 @@ pub fn lets(program: &Program, graph: &Graph, written: &Written, diags: &mut Dia
             continue;
         }
         let (state, uses) = (state(graph), Uses::of(node));
-        for bound in node.split_lets().0 {
+        for bound in node.lets_ahead() {
             let name = &bound.name.node;
             // One that is made of another is right when that one is.
             let reads = reads(&bound.value, &state).fields.into_iter();
@@ -171,6 +161,7 @@ impl<'a> Uses<'a> {
     fn ahead(&self, name: &str) -> Option<Span> {
         let node = self.node;
         let (mut used, texts) = exprs::of_work(&node.work);
+        used.extend(exprs::of_result(&node.work));
         for require in &node.requires {
             used.push(&require.condition);
             used.extend(&require.message);
@@ -185,7 +176,7 @@ impl<'a> Uses<'a> {
     /// The same behind it.
     fn behind(&self, name: &str) -> Option<Span> {
         let (mut used, texts) = exprs::behind_work(self.node);
-        used.extend(self.node.split_lets().1.iter().map(|bound| &bound.value));
+        used.extend(self.node.lets_behind().iter().map(|bound| &bound.value));
         self.first(name, &used, &texts)
     }
 

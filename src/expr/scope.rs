@@ -33,6 +33,15 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// Names alone, to ask which of them an expression reads.
+    pub fn of_names(names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let mut scope = Self::default();
+        for name in names {
+            scope.declare(name.as_ref(), Type::Json);
+        }
+        scope
+    }
+
     /// Adds a name and gives its slot.
     pub fn declare(&mut self, name: impl Into<String>, ty: Type) -> Slot {
         self.names.push((name.into(), ty));

@@ -319,7 +319,10 @@ pub struct Node {
     /// What must hold before the work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Require>,
-    /// `let` names that are computed behind the work, in order.
+    /// `let` names that an `ensure` or `permit` uses and that read what the work gives: computed with each reply or answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lets_within: Vec<Named>,
+    /// `let` names that are computed behind the work, in order. One that is computed within it too is computed again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lets_behind: Vec<Named>,
     /// Writes after the work; all see the state before them.

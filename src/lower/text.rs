@@ -70,7 +70,7 @@ impl Lowering<'_> {
     /// A text, with the values of its names where it is that of a named prompt.
     pub fn words(&self, words: &Words) -> Template {
         let args = words.from.as_ref().and_then(|used| {
-            let prompt = self.program.prompts.get(used.prompt)?;
+            let prompt = self.program.prompts.get(used.prompt?)?;
             let at = self.place(used.name.span);
             let values = prompt.params.iter().map(|param| {
                 let given = used

@@ -11,10 +11,7 @@ pub struct AnswerNames(Scope);
 impl AnswerNames {
     /// The answer's own name, `answered`, and each `let` that reads one of these.
     pub fn of(answer: &str, lets: &[Let]) -> Self {
-        let mut names = Self(Scope::default());
-        for name in [answer, "answered"] {
-            names.0.declare(name, Type::Json);
-        }
+        let mut names = Self(Scope::of_names([answer, "answered"]));
         for bound in lets {
             if names.read_by(&bound.value) {
                 names.0.declare(bound.name.node.as_str(), Type::Json);

@@ -6,6 +6,7 @@ use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
 use crate::ast::node::TemplateText;
 
+use super::node::Require;
 use super::program::{
     Ask, Emit, Jump, ModelCall, Node, Permit, Route, TargetKind, ToolBody, Words, Work,
 };
@@ -18,16 +19,14 @@ pub fn of_node(node: &Node) -> Vec<&Expr> {
         found.expr(&skip.when);
         skip.to.iter().for_each(|jump| found.jump(jump));
     }
-    for require in &node.requires {
-        found.expr(&require.condition);
-        found.exprs(&require.message);
-    }
+    found.requires(&node.requires);
     found.exprs(node.cache.iter().filter_map(|cache| cache.key.as_ref()));
     for stop in &node.stops {
         stop.ask.iter().for_each(|ask| found.ask(ask));
         found.exprs(stop.permits.iter().flat_map(Permit::exprs));
     }
     found.work(&node.work);
+    found.exprs(of_result(&node.work));
     found.exprs(node.set.iter().map(|item| &item.value));
     node.emits.iter().for_each(|emit| found.emit(emit));
     node.edges.iter().for_each(|jump| found.jump(jump));
@@ -36,6 +35,17 @@ pub fn of_node(node: &Node) -> Vec<&Expr> {
     if let Some(max) = &node.max_visits {
         found.exprs(&max.limit_by);
         found.jump(&max.to);
+    }
+    found.0
+}
+
+/// What is asked of a result as soon as it is there: each `ensure` of a reply, and what an answer permits.
+pub fn of_result(work: &Work) -> Vec<&Expr> {
+    let mut found = Found::default();
+    match work {
+        Work::Llm(call) | Work::Agent { call, .. } => found.requires(&call.ensures),
+        Work::Interrupt { permits, .. } => found.exprs(permits.iter().flat_map(Permit::exprs)),
+        _ => {}
     }
     found.0
 }
@@ -93,10 +103,7 @@ pub fn behind_work(node: &Node) -> (Vec<&Expr>, Vec<&TemplateText>) {
 pub fn of_tool(body: &ToolBody) -> Vec<&Expr> {
     let mut found = Found::default();
     found.exprs(body.lets.iter().map(|bound| &bound.value));
-    for require in &body.requires {
-        found.expr(&require.condition);
-        found.exprs(&require.message);
-    }
+    found.requires(&body.requires);
     found.exprs(body.set.iter().map(|item| &item.value));
     body.emits.iter().for_each(|emit| found.emit(emit));
     body.goto.iter().for_each(|route| found.route(route));
@@ -136,14 +143,8 @@ impl<'a> Found<'a> {
             }
             Work::Tools { messages, .. } => self.exprs(messages.as_deref()),
             Work::Call { args, .. } => self.named(args),
-            Work::Interrupt {
-                ask,
-                permits,
-                timeout,
-                ..
-            } => {
+            Work::Interrupt { ask, timeout, .. } => {
                 ask.iter().for_each(|ask| self.ask(ask));
-                self.exprs(permits.iter().flat_map(Permit::exprs));
                 timeout.iter().for_each(|timeout| self.jump(&timeout.to));
             }
             Work::Subgraph { args, with, .. } => {
@@ -158,9 +159,12 @@ impl<'a> Found<'a> {
         self.words(&call.system);
         self.words(&call.prompt);
         self.exprs(&call.messages);
-        for ensure in &call.ensures {
-            self.expr(&ensure.condition);
-            self.exprs(&ensure.message);
+    }
+
+    fn requires(&mut self, requires: &'a [Require]) {
+        for require in requires {
+            self.expr(&require.condition);
+            self.exprs(&require.message);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Nodes of a resolved program.
 
+use std::ops::Range;
+
 use thin_vec::ThinVec;
 
 use crate::ast::expr::{Expr, ExprKind};
@@ -37,10 +39,14 @@ pub struct Node {
     pub input_record: Option<RecordId>,
     /// `skip when`, in order.
     pub skips: ThinVec<Skip>,
-    /// `let` names: those that are computed ahead of the work, then those behind it, each in the order written.
+    /// `let` names in the order in which they are computed; which of them are when: [`preparation`](super::preparation).
     pub lets: ThinVec<Let>,
     /// How many of them are computed ahead of the work.
     pub lets_ahead: usize,
+    /// Those that are computed with what the work gives, ahead of the `ensure` or `permit` that uses them.
+    pub lets_within: Range<usize>,
+    /// The first of those that are computed behind the work: some of the others are computed again.
+    pub lets_behind: usize,
     /// What must hold before the work, in the order in which it is asked.
     pub requires: ThinVec<Require>,
     /// Writes after the work, of all its `set` blocks.
@@ -87,9 +93,19 @@ pub struct Require {
 }
 
 impl Node {
-    /// The `let`s that are computed ahead of the work, and those that are computed behind it.
-    pub fn split_lets(&self) -> (&[Let], &[Let]) {
-        self.lets.split_at(self.lets_ahead.min(self.lets.len()))
+    /// The `let`s that are computed ahead of the work.
+    pub fn lets_ahead(&self) -> &[Let] {
+        self.lets.get(..self.lets_ahead).unwrap_or_default()
+    }
+
+    /// The `let`s that an `ensure` or `permit` uses and that read what the work gives.
+    pub fn lets_within(&self) -> &[Let] {
+        self.lets.get(self.lets_within.clone()).unwrap_or_default()
+    }
+
+    /// The `let`s that are computed behind the work.
+    pub fn lets_behind(&self) -> &[Let] {
+        self.lets.get(self.lets_behind..).unwrap_or_default()
     }
 
     /// Every target written on it, with what decides between them left out: edges, `goto`, `skip`,
@@ -242,39 +258,59 @@ pub struct ModelCall {
 impl Node {
     /// What holds of the reply or the output that the work gives to the rest of the node, as far as it gives any.
     pub fn ensured(&self) -> impl Iterator<Item = &Expr> {
-        let (call, agent) = match &self.work {
-            Work::Llm(call) => (Some(call), false),
-            Work::Agent { call, .. } => (Some(call), true),
-            _ => (None, false),
+        let call = match &self.work {
+            Work::Llm(call) | Work::Agent { call, .. } => Some(call),
+            _ => None,
         };
         call.into_iter().flat_map(move |call| {
-            let asked = move |e: &&Require| call.is_asked_of_all(&e.condition, agent);
-            call.ensures.iter().filter(asked).map(|e| &e.condition)
+            let conditions = call.ensures.iter().map(|ensure| &ensure.condition);
+            conditions.filter(|condition| self.is_asked_of_all(call, condition))
         })
+    }
+
+    /// Whether an `ensure` is asked of whatever the call gives to the rest of the node. It is not asked of an agent that ends
+    /// without an output, nor, where no output is wanted, of a reply that calls tools.
+    pub fn is_asked_of_all(&self, call: &ModelCall, condition: &Expr) -> bool {
+        let lets = self.lets_within().iter().map(|bound| bound.name.as_str());
+        match &self.work {
+            Work::Agent { .. } => {
+                let mut others = ["reply", "state"].into_iter().chain(lets);
+                !others.any(|name| names(condition, name))
+            }
+            _ => call.output.is_some() || call.tools.is_none(),
+        }
     }
 }
 
-impl ModelCall {
-    /// Whether an `ensure` is asked of whatever the call gives to the rest of the node. It is not asked of an agent that ends
-    /// without an output, nor, where no output is wanted, of a reply that calls tools.
-    pub fn is_asked_of_all(&self, condition: &Expr, agent: bool) -> bool {
-        match agent {
-            true => !["reply", "state"].iter().any(|name| names(condition, name)),
-            false => self.output.is_some() || self.tools.is_none(),
+impl Work {
+    /// The names of what it gives to the rest of the node.
+    pub fn gives(&self) -> &'static [&'static str] {
+        match self {
+            Work::Llm(_) => &["reply", "output"],
+            Work::Agent { .. } => &["reply", "output", "transcript"],
+            Work::Tools { .. } => &["results"],
+            Work::Call { .. } | Work::Subgraph { .. } => &["result"],
+            Work::Interrupt { .. } => &["answer", "answered"],
+            Work::Update | Work::Branch | Work::Extern { .. } => &[],
         }
     }
 }
 
 /// Whether an expression reads the name.
 pub fn names(expr: &Expr, name: &str) -> bool {
+    place_of(expr, name).is_some()
+}
+
+/// A place of an expression that reads the name.
+pub fn place_of(expr: &Expr, name: &str) -> Option<Span> {
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
         if matches!(&expr.kind, ExprKind::Ident(ident) if ident == name) {
-            return true;
+            return Some(expr.span);
         }
         expr.each_part(|part| open.push(part));
     }
-    false
+    None
 }
 
 /// What an interrupt shows.
@@ -308,8 +344,8 @@ impl std::ops::Deref for Words {
 /// `greet(name: state.x)`
 #[derive(Debug, Clone)]
 pub struct PromptUse {
-    /// Which prompt.
-    pub prompt: PromptId,
+    /// Which prompt; `None` where it is not known: a parameter that nothing gives, or a name that is reported.
+    pub prompt: Option<PromptId>,
     /// Its name where it is used.
     pub name: Name,
     /// Values of its parameters, in the scope of the place.

@@ -16,7 +16,9 @@ impl Resolver<'_> {
         let (text, at) = match template {
             Template::Text(text) => (text.clone(), text.span),
             Template::File(path) => (self.prompt_file(file, path)?, path.span),
-            Template::Prompt { name, args, .. } => return self.prompt_call(file, name, args),
+            Template::Prompt { name, args, .. } => {
+                return Some(self.prompt_call(file, name, args));
+            }
         };
         Some(Words {
             text,
@@ -63,23 +65,23 @@ impl Resolver<'_> {
     }
 
     /// The text of a named prompt. Where that can't be had, the use is still checked.
-    fn prompt_call(&mut self, file: FileId, name: &Name, args: &[NamedArg]) -> Option<Words> {
-        let found = self.find(file, name, Wanted::Prompt);
-        let args = self.named(file, args);
-        let Some(Thing::Prompt(prompt)) = found else {
-            return None;
+    fn prompt_call(&mut self, file: FileId, name: &Name, args: &[NamedArg]) -> Words {
+        let prompt = match self.find(file, name, Wanted::Prompt) {
+            Some(Thing::Prompt(prompt)) => Some(prompt),
+            _ => None,
         };
-        let declared = self.program.prompts.get(prompt)?;
-        let text = declared.text.clone().unwrap_or(TemplateText {
-            text: String::new(),
-            span: declared.span,
-            anchors: Vec::new(),
-        });
+        let args = self.named(file, args);
+        let declared = prompt.and_then(|prompt| self.program.prompts.get(prompt));
+        let text = declared.and_then(|declared| declared.text.clone());
         let name = name.clone();
-        Some(Words {
-            text,
+        Words {
+            text: text.unwrap_or(TemplateText {
+                text: String::new(),
+                span: declared.map_or(name.span, |declared| declared.span),
+                anchors: Vec::new(),
+            }),
             at: name.span,
             from: Some(PromptUse { prompt, name, args }),
-        })
+        }
     }
 }

@@ -353,14 +353,21 @@ impl<'a> TaskRun<'a> {
         self.leave(node)
     }
 
+    /// Brings `let`s into scope.
+    ///
+    /// # Errors
+    /// Where one can't be computed.
+    pub fn bind_all(&mut self, lets: &[(Slot, Code)]) -> Result<(), RunError> {
+        lets.iter()
+            .try_for_each(|(slot, code)| self.bind(*slot, code))
+    }
+
     /// What follows the work: `let`s that nothing ahead of it uses, `set` and `emit`.
     ///
     /// # Errors
     /// Where an expression fails or a value does not fit.
     pub fn write(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
-        for (slot, code) in &node.lets_behind {
-            self.bind(*slot, code)?;
-        }
+        self.bind_all(&node.lets_behind)?;
         self.set_all(&node.set)?;
         self.emit_all(&node.emits, false)
     }

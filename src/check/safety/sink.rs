@@ -193,7 +193,7 @@ fn pins(
     }
 }
 
-const MEND: &str = "check the value with `require` (`in`, `==`, `matches`), or give the parameter a `@pattern` or an enum, or mark the tool `@approve`, so that a person sees each call";
+const MEND: &str = "check the value with `require` (`in`, `==`, `matches`), or give the parameter a `@pattern` or an enum, or mark the tool `@approve`: a person then sees each call, or permits it ahead";
 
 fn shown(leaves: &[Leaf], read: Span) -> String {
     let leaf = leaves.iter().find(|leaf| leaf.span == read);
@@ -243,7 +243,7 @@ fn chosen(
             }
             let found = found.label(sink.span, format!("`{name}` is a sink"));
             let help = format!(
-                "give `{name}` a `@pattern` or an enum, or mark the tool `@approve`, so that a person sees each call"
+                "give `{name}` a `@pattern` or an enum, or mark the tool `@approve`: a person then sees each call, or permits it ahead"
             );
             diags.push(mended(found, unseen.get(&used.node), help));
         }

@@ -27,8 +27,6 @@ pub enum Decides<'a> {
     Emit(&'a str),
     /// `exit when` of that graph
     Exit(&'a str),
-    /// `permit TOOL .. when`
-    Permit(&'a str),
 }
 
 impl Decides<'_> {
@@ -42,7 +40,6 @@ impl Decides<'_> {
             Decides::Ensure => "`ensure`".to_owned(),
             Decides::Emit(event) => format!("`when` of `emit {event}`"),
             Decides::Exit(graph) => format!("`exit when` of `{graph}`"),
-            Decides::Permit(tool) => format!("`when` of `permit {tool}`"),
         };
         let so = match (self, always) {
             (Decides::Arm(_), true) => "no arm behind it is ever taken",
@@ -57,8 +54,6 @@ impl Decides<'_> {
             (Decides::Emit(_), false) => "it is never sent",
             (Decides::Exit(_), true) => "the graph ends after its first super-step",
             (Decides::Exit(_), false) => "it ends nothing",
-            (Decides::Permit(_), true) => "each answer permits it",
-            (Decides::Permit(_), false) => "no answer permits it",
         };
         (what, so)
     }

@@ -60,7 +60,7 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
         cx.cache(cache);
     }
     cx.work(node, &mut out);
-    node.split_lets().1.iter().for_each(|bound| cx.bound(bound));
+    node.lets_behind().iter().for_each(|bound| cx.bound(bound));
     cx.set(&node.set);
     cx.written_here(node);
     cx.emits(node.emits.iter().filter(|emit| !emit.on_start));
@@ -127,7 +127,7 @@ impl Cx<'_> {
             .expect
             .as_ref()
             .map_or(Type::Error, |ty| ty.node.clone());
-        self.answered(&stop.name.node, answer, (&[], &stop.permits));
+        self.answered(&stop.name.node, answer, (&[], &[], &stop.permits));
     }
 
     /// Types the route of an `on_error`.
@@ -157,7 +157,7 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
         cx.facts = before;
         cx.assume(&skip.when, false);
     }
-    for step in preparations(node.split_lets().0, &node.requires) {
+    for step in preparations(node.lets_ahead(), &node.requires) {
         match step {
             Preparation::Let(bound) => cx.let_ahead(node, bound),
             Preparation::Require(require) => cx.require(require),
@@ -176,6 +176,14 @@ impl Cx<'_> {
         match IN_SCOPE.contains(&name) {
             true => self.declare(name, Type::Error),
             false => self.bind(bound, ty),
+        }
+    }
+
+    /// The same of those that an `ensure` uses, which has no effects.
+    pub(super) fn lets_within(&mut self, node: &Node) {
+        for bound in node.lets_within() {
+            let ty = self.infer(&bound.value, None);
+            self.bind(bound, ty);
         }
     }
 

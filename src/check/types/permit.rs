@@ -1,28 +1,31 @@
 //! `permit` of a question: the arguments that it pins and its condition, behind the answer.
 
-use crate::ast::expr::Expr;
 use crate::ast::item::{Let, NamedArg};
+use crate::base::Span;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::expr::infer::Narrowing;
 use crate::expr::ty::ANSWERED;
 use crate::resolve::answer::AnswerNames;
+use crate::resolve::node::place_of;
 use crate::resolve::program::Permit;
 
 use super::args::Callee;
-use super::constant::Decides;
+use super::cases::Reader;
 use super::cx::Cx;
 
 impl Cx<'_> {
     /// Brings the answer to a question and who gave it into scope, and types what it permits.
+    /// `within` are the `let`s that are computed with the answer.
     pub(super) fn answered(
         &mut self,
         answer: &str,
         ty: Type,
-        (lets, permits): (&[Let], &[Permit]),
+        (lets, within, permits): (&[Let], &[Let], &[Permit]),
     ) {
         self.declare(answer, ty);
         self.declare("answered", Type::Record(ANSWERED));
+        within.iter().for_each(|bound| self.bound(bound));
         let names = AnswerNames::of(answer, lets);
         for permit in permits {
             self.permit(answer, &names, permit);
@@ -31,18 +34,32 @@ impl Cx<'_> {
 
     fn permit(&mut self, answer: &str, names: &AnswerNames, permit: &Permit) {
         let (scope, known) = (self.scope.clone(), self.facts.known.clone());
+        let misnamed = self.called_answer(answer, permit);
         if let Some(each) = &permit.each {
             let element = self.elements(&each.items);
             self.declare(&each.var.node, element);
         }
         let asked = self.facts.known.clone();
         if let Some(when) = &permit.when {
-            match names.read_by(when) {
-                true => _ = self.deciding(when, Decides::Permit(&permit.name.node)),
-                false => {
-                    self.condition(when);
-                    self.ignores_answer(answer, permit, when);
-                }
+            let verdict = Reader::new(self).verdict(when);
+            let before = self.diags.len();
+            self.condition(when);
+            let constant = verdict.filter(|_| self.diags.len() == before);
+            let is = match (names.read_by(when), constant.map(|verdict| verdict.value)) {
+                (false, _) => Some("doesn't read the answer"),
+                (true, Some(true)) => Some("is always true"),
+                (true, Some(false)) => Some("is never true"),
+                (true, None) => None,
+            };
+            if let Some(is) = is.filter(|_| !misnamed) {
+                let message = format!(
+                    "the condition of `permit {}` {is}: whatever is answered, the call is permitted or not",
+                    permit.name.node
+                );
+                let found = Diagnostic::new(&codes::ANSWER_IGNORED, message, when.span);
+                self.report(found.help(format!(
+                    "let the answer decide: `when {answer} == ..`, or a field of it"
+                )));
             }
             self.assume(when, true);
         }
@@ -74,15 +91,23 @@ impl Cx<'_> {
         self.args_knowing(&callee, args, known);
     }
 
-    fn ignores_answer(&mut self, answer: &str, permit: &Permit, when: &Expr) {
-        let message = format!(
-            "the condition of `permit {}` doesn't read the answer: whatever is answered, the call is permitted or not",
-            permit.name.node
-        );
-        self.report(
-            Diagnostic::new(&codes::ANSWER_IGNORED, message, when.span).help(format!(
-                "let the answer decide: `when {answer} == ..`, or a field of it"
-            )),
-        );
+    /// Reports `answer` where the question stands around a node: its answer has the question's name.
+    fn called_answer(&mut self, name: &str, permit: &Permit) -> bool {
+        if self.scope.slot("answer").is_some() {
+            return false;
+        }
+        let places: Vec<Span> = permit
+            .exprs()
+            .filter_map(|e| place_of(e, "answer"))
+            .collect();
+        for at in &places {
+            let found = Diagnostic::new(&codes::UNKNOWN_NAME, "no `answer` in scope", *at);
+            let help = format!("the answer to `interrupt {name}` is called `{name}`");
+            self.report(found.help(help).fix(*at, name));
+        }
+        if !places.is_empty() {
+            self.declare("answer", Type::Error);
+        }
+        !places.is_empty()
     }
 }

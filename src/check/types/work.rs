@@ -24,13 +24,13 @@ impl Cx<'_> {
             Work::Llm(call) => {
                 self.model_call(call);
                 self.given(call);
-                self.ensures(call, false);
+                self.ensures(node, call, false);
             }
             Work::Agent { call, until, .. } => {
                 self.model_call(call);
                 self.tools_write(node);
                 self.tools_read(node);
-                self.agent_reply(call);
+                self.agent_reply(node, call);
                 self.declare("transcript", messages());
                 if let Some(until) = until {
                     self.deciding(until, Decides::Until(&node.name.node));
@@ -80,7 +80,7 @@ impl Cx<'_> {
                     self.jump(&timeout.to, &mut out.behind);
                 }
                 let answer = expect.as_ref().map_or(Type::Json, |ty| ty.node.clone());
-                self.answered("answer", answer, (&node.lets, permits));
+                self.answered("answer", answer, (&node.lets, node.lets_within(), permits));
             }
             Work::Subgraph { .. } => self.subgraph(node),
             Work::Extern { reads, writes, .. } => {
@@ -113,7 +113,11 @@ impl Cx<'_> {
         let Some(used) = &words.from else {
             return self.template(&words.text);
         };
-        if let Some(prompt) = self.program.prompts.get(used.prompt) {
+        let prompt = used.prompt.map(|prompt| self.program.prompts.get(prompt));
+        let Some(prompt) = prompt else {
+            return self.free_args(&used.args);
+        };
+        if let Some(prompt) = prompt {
             let callee = Callee {
                 what: format!("prompt `{}`", used.name.node),
                 params: &prompt.params,
@@ -125,11 +129,10 @@ impl Cx<'_> {
     }
 
     /// An agent that a tool, `until` or `max_turns` ends has no output; `ensure` is asked only where there is one.
-    fn agent_reply(&mut self, call: &ModelCall) {
+    fn agent_reply(&mut self, node: &Node, call: &ModelCall) {
         self.given(call);
-        self.ensures(call, true);
+        self.ensures(node, call, true);
         if let Some(output) = &call.output {
-            self.scope.names.pop();
             // What was asked of it is known where there is one.
             let may_lack = Type::nullable(output.node.clone());
             self.scope.declare("output", may_lack);
@@ -145,19 +148,21 @@ impl Cx<'_> {
     }
 
     /// Types what a reply must meet. What follows knows that it did, as far as it was asked of each.
-    fn ensures(&mut self, call: &ModelCall, agent: bool) {
+    fn ensures(&mut self, node: &Node, call: &ModelCall, agent: bool) {
         let used = self.used.clone();
-        let given = self.scope.names.len() - 1 - usize::from(call.output.is_some());
+        let end = self.scope.names.len();
+        let given = end - 1 - usize::from(call.output.is_some())..end;
+        self.lets_within(node);
         for ensure in &call.ensures {
             self.deciding(&ensure.condition, Decides::Ensure);
-            self.about_the_reply(ensure);
+            self.about_the_reply(node, ensure);
             let before = self.facts.clone();
             if let Some(message) = &ensure.message {
                 self.assume(&ensure.condition, false);
                 self.infer(message, Some(&Type::String));
                 self.facts = before.clone();
             }
-            if call.is_asked_of_all(&ensure.condition, agent) {
+            if node.is_asked_of_all(call, &ensure.condition) {
                 self.assume(&ensure.condition, true);
             }
             // That there is an output at all is more than was asked.
@@ -167,13 +172,15 @@ impl Cx<'_> {
         }
         // To ask something of a reply is no use of it.
         self.used
-            .retain(|slot| (*slot as usize) < given || used.contains(slot));
+            .retain(|slot| !given.contains(&(*slot as usize)) || used.contains(slot));
     }
 
     /// Where nothing of the reply is read, another reply changes nothing.
-    fn about_the_reply(&mut self, ensure: &Require) {
+    fn about_the_reply(&mut self, node: &Node, ensure: &Require) {
+        let lets = node.lets_within().iter().map(|bound| bound.name.as_str());
         if ["reply", "output"]
-            .iter()
+            .into_iter()
+            .chain(lets)
             .any(|name| names(&ensure.condition, name))
         {
             return;

@@ -58,7 +58,7 @@ fn what(kind: &str, key: &str) -> Cow<'static, str> {
         (_, "returns") => "the result",
         (_, "permits") => "`permit`",
         (_, "set") => "`set`",
-        (_, "lets" | "lets_behind") => "`let`",
+        (_, "lets" | "lets_within" | "lets_behind") => "`let`",
         (_, "after_lets") => "when `require` is asked",
         (_, "requires") => "`require`",
         (_, "ensures") => "`ensure`",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ast::Name;
 use crate::ast::ty::{Field, TypeKind};
+use crate::base::Span;
 use crate::diag::Diagnostic;
 use crate::expr::ty::Type;
 
@@ -67,6 +68,8 @@ pub(in crate::resolve) struct Binding {
     pub(super) given: Given,
     /// The name of what is given, as it was written.
     pub(super) shown: String,
+    /// What it is where nothing gives it, with the place of that.
+    pub(super) default: Option<(Given, String, Span)>,
     /// Where the parameter is declared.
     pub(super) declared: Name,
 }

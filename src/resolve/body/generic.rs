@@ -73,6 +73,7 @@ impl Resolver<'_> {
                 kind,
                 given: Given::Unknown,
                 shown: "?".to_owned(),
+                default: None,
                 declared: field.name.clone(),
             });
         }
@@ -93,14 +94,13 @@ impl Resolver<'_> {
 
     /// Reports what such a parameter can't have, and a graph without the fields that it must have.
     fn only_a_name(&mut self, field: &Field, kind: Kind, written: &Written) {
-        let place = field.attributes.first().map(|attribute| attribute.span);
-        if let Some(at) = place.or(field.default.as_ref().map(|default| default.span)) {
+        if let Some(attribute) = field.attributes.first() {
             let message = format!(
-                "parameter `{}` takes a {}, which whoever calls names",
+                "parameter `{}` takes a {}, which has no attributes here",
                 field.name.node,
                 kind.wanted().noun()
             );
-            let found = Diagnostic::new(&codes::BAD_VALUE, message, at);
+            let found = Diagnostic::new(&codes::BAD_VALUE, message, attribute.span);
             self.diags.push(found.help("take it out"));
         }
         let named = |(name, _): &(String, Vec<StateField>)| *name == field.name.node;
@@ -111,6 +111,30 @@ impl Resolver<'_> {
             self.diags.push(found.help(format!(
                 "say which it must have: `{name}: graph {{ in topic: string, out note: string }}`"
             )));
+        }
+    }
+
+    /// What such parameters are where nothing gives them: items of the file of their graph.
+    pub(super) fn defaults_of_items(&mut self) {
+        let ids: Vec<GraphId> = self.generics.keys().copied().collect();
+        for id in ids {
+            let Some(generic) = self.generics.get(&id) else {
+                continue;
+            };
+            let (file, mut params) = (generic.file, generic.params.clone());
+            let declared = generic.written.params.clone();
+            for param in &mut params {
+                let written = declared.iter().find(|field| field.name == param.declared);
+                if let Some(value) = written.and_then(|field| field.default.as_ref()) {
+                    // One that is wrong is reported here, and lacks nowhere.
+                    let unknown = || (Given::Unknown, "?".to_owned());
+                    let (given, name) = self.item(file, param, value).unwrap_or_else(unknown);
+                    param.default = Some((given, name, value.span));
+                }
+            }
+            if let Some(generic) = self.generics.get_mut(&id) {
+                generic.params = params;
+            }
         }
     }
 
@@ -188,7 +212,13 @@ impl Resolver<'_> {
                 .iter()
                 .filter(|arg| arg.name.node == param.declared.node);
             let Some(arg) = given.next() else {
-                lacking.push(param.declared.clone());
+                match param.default.take() {
+                    Some((given, name, at)) => {
+                        (param.given, param.shown) = (given, name);
+                        places.push(at);
+                    }
+                    None => lacking.push(param.declared.clone()),
+                }
                 continue;
             };
             for again in given {

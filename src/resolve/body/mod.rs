@@ -59,6 +59,7 @@ impl Resolver<'_> {
             self.program.graphs.push(header);
             self.bound.clear();
         }
+        self.defaults_of_items();
         self.instances();
         for (index, (file, graph)) in written.into_iter().enumerate() {
             let id = crate::base::id::Id::from_index(index);

@@ -57,6 +57,8 @@ impl Resolver<'_> {
             skips,
             lets,
             lets_ahead: 0,
+            lets_within: 0..0,
+            lets_behind: 0,
             let_twice,
             requires: requires
                 .into_iter()

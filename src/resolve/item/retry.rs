@@ -149,6 +149,11 @@ impl Resolver<'_> {
         let mut kinds = Vec::new();
         for name in names {
             match ErrorKind::from_word(&name.node) {
+                Some(ErrorKind::Unapproved) => {
+                    let message =
+                        "`retry` never tries `unapproved` again: a person has refused the call";
+                    self.bad_value_mended(message.to_owned(), name.span, "take it out");
+                }
                 Some(kind) if !kinds.contains(&kind) => kinds.push(kind),
                 Some(_) => {}
                 None => {

@@ -87,6 +87,8 @@ pub struct NodePlan {
     pub skips: Vec<(Code, Option<JumpPlan>)>,
     /// `let`s and `require`s, in the order in which they are computed and asked.
     pub prepare: Vec<Preparation>,
+    /// `let`s that are computed with each reply or answer.
+    pub lets_within: Vec<(Slot, Code)>,
     /// `let`s that are computed behind the work.
     pub lets_behind: Vec<(Slot, Code)>,
     /// Writes after the work.
@@ -306,6 +308,7 @@ pub fn plan(
         })
     });
     let cache = cache.transpose()?;
+    let lets_within = jump::lets(builder, &node.lets_within, &mut scope)?;
     let work = work(builder, &node.work, &mut scope)?;
     let lets_behind = jump::lets(builder, &node.lets_behind, &mut scope)?;
     let set = jump::sets(builder, &node.set, &scope)?;
@@ -338,6 +341,7 @@ pub fn plan(
         input: defaults(&node.input, &builder.flow.types),
         skips,
         prepare,
+        lets_within,
         lets_behind,
         set,
         emits,

@@ -154,7 +154,7 @@ fn held(
     if let Some(output) = &output {
         run.put_slot(slots::OUTPUT, output.clone());
     }
-    Ok(match broken(run, call)? {
+    Ok(match broken(run, node, call)? {
         Some(refusal) => Err(refusal),
         None => Ok(output),
     })
@@ -166,7 +166,12 @@ fn is_turn(node: &NodePlan, call: &ModelCallPlan) -> bool {
 }
 
 /// The first `ensure` that does not hold of the `reply` and `output` in scope.
-fn broken(run: &TaskRun<'_>, call: &ModelCallPlan) -> Result<Option<Refusal>, RunError> {
+fn broken(
+    run: &mut TaskRun<'_>,
+    node: &NodePlan,
+    call: &ModelCallPlan,
+) -> Result<Option<Refusal>, RunError> {
+    run.bind_all(&node.lets_within)?;
     for (condition, message) in &call.ensures {
         if !condition.holds(&run.env())? {
             let why = match message {
@@ -184,7 +189,7 @@ fn broken(run: &TaskRun<'_>, call: &ModelCallPlan) -> Result<Option<Refusal>, Ru
 ///
 /// # Errors
 /// Where an `ensure` can't be computed.
-pub fn holds_still(run: &TaskRun<'_>, node: &NodePlan) -> Result<bool, RunError> {
+pub fn holds_still(run: &mut TaskRun<'_>, node: &NodePlan) -> Result<bool, RunError> {
     let (WorkPlan::Llm(call) | WorkPlan::Agent { call, .. }) = &node.work else {
         return Ok(true);
     };
@@ -195,5 +200,5 @@ pub fn holds_still(run: &TaskRun<'_>, node: &NodePlan) -> Result<bool, RunError>
     if no_output || (calls_tools && is_turn(node, call)) {
         return Ok(true);
     }
-    Ok(broken(run, call)?.is_none())
+    Ok(broken(run, node, call)?.is_none())
 }

@@ -12,6 +12,7 @@ use crate::ir::ErrorKind;
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::ordinal::Of;
+use crate::run::plan::code::Code;
 use crate::run::plan::node::{StopPlan, slots};
 use crate::run::plan::{AskPlan, JumpPlan, PermitPlan};
 use crate::run::request::Request;
@@ -60,6 +61,7 @@ pub fn ask_all(run: &mut TaskRun<'_>, stops: &[StopPlan]) -> Result<(), Stop> {
             ask: &stop.ask,
             expect: &stop.expect,
             permits: &stop.permits,
+            lets: &[],
         };
         if let Asked::Open { open, .. } = put(run, &question)? {
             return Err(Stop::Interrupted(vec![*open]));
@@ -80,6 +82,8 @@ pub struct Question<'p> {
     pub expect: &'p Type,
     /// Which calls the answer permits.
     pub permits: &'p [PermitPlan],
+    /// `let`s that read the answer and that these use.
+    pub lets: &'p [(Slot, Code)],
 }
 
 /// What came of a question.
@@ -163,6 +167,7 @@ fn take(
     })?;
     run.put_slot(question.slot, answer);
     run.put_slot(slots::ANSWERED, answered.to_value());
+    run.bind_all(question.lets)?;
     let place = open.place();
     let place = run.around.cx.former_name(&place).into_owned();
     let id = format!("{}#{}", open.task, open.effect);

@@ -127,6 +127,7 @@ async fn own_work<'a>(
                 ask,
                 expect,
                 permits,
+                lets: &node.lets_within,
             };
             return interrupt::work(run, question, timeout.as_ref());
         }

@@ -113,6 +113,7 @@ impl<'a> Facts<'a> {
         for require in &node.requires {
             self.expr("require", &require.condition);
         }
+        self.named("let within it", &node.lets_within);
         self.work(&node.work);
         for stop in &node.stops {
             self.permits(&stop.permits);

@@ -28,14 +28,14 @@ pub fn at_calls(
         return;
     }
     let permits = permits(program);
-    let ways = Unpermitted::new(program, cfgs, &permits);
+    let mut ways = Unpermitted::new(program, cfgs, &permits);
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
-            for (tool, place) in asking(program, graph, node) {
-                if ways.come_to((id, at), tool) {
-                    let known = permits.get(&tool).map_or(&[][..], Vec::as_slice);
-                    if let Some(tool) = program.tools.get(tool) {
-                        diags.push(note(node, tool, place, known));
+            for (used, place) in asking(program, graph, node) {
+                if ways.come_to((id, at), used) {
+                    let known = permits.get(&used).map_or(&[][..], Vec::as_slice);
+                    if let Some(tool) = program.tools.get(used) {
+                        diags.push(note(node, tool, place, known, ways.way((id, at), used)));
                     }
                 }
             }
@@ -80,7 +80,13 @@ fn asking(program: &Program, graph: &Graph, node: &Node) -> Vec<(ToolId, Span)> 
     .collect()
 }
 
-fn note(node: &Node, tool: &Tool, place: Span, permits: &[&Permit]) -> Diagnostic {
+fn note(
+    node: &Node,
+    tool: &Tool,
+    place: Span,
+    permits: &[&Permit],
+    way: Vec<(Span, String)>,
+) -> Diagnostic {
     let name = &tool.name.node;
     let message = match permits.is_empty() {
         true => format!(
@@ -99,6 +105,9 @@ fn note(node: &Node, tool: &Tool, place: Span, permits: &[&Permit]) -> Diagnosti
     for permit in permits.iter().take(SHOWN) {
         found = found.label(permit.span, "permitted here");
     }
+    let found = way
+        .into_iter()
+        .fold(found, |found, (span, text)| found.label(span, text));
     found.help(format!(
         "a question on the way may permit it: `permit {name}(..) when answer ..`"
     ))

@@ -7,15 +7,18 @@
 //! A way passes a permit where the question is answered, whatever the answer. What a `skip`, a timeout or an error leads
 //! past counts for nothing.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::base::IdVec;
+use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Permit, Program, Work};
 
 use super::super::super::calls::{called, callers};
 use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition};
 use super::super::roots;
+
+/// Most arrows of a way that are shown.
+const SHOWN: usize = 6;
 
 /// A set of the tools that have a permit, by their numbers.
 type Bits = Vec<u64>;
@@ -30,7 +33,14 @@ pub struct Unpermitted<'a> {
     through: IdVec<GraphId, Bits>,
     /// By graph and node: the tools that some way to the node has no permit of, where it begins.
     at: BTreeMap<GraphId, Vec<Bits>>,
+    callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
+    /// Graphs that a run may begin with.
+    roots: Vec<GraphId>,
+    trees: BTreeMap<(GraphId, usize), Tree>,
 }
+
+/// From where, and by which arrow, a way comes to each block; from nowhere where the graph begins.
+type Tree = BTreeMap<BlockId, (Option<BlockId>, Span)>;
 
 impl<'a> Unpermitted<'a> {
     /// Follows all ways of the program. `permits` are those of each tool that has one.
@@ -47,6 +57,9 @@ impl<'a> Unpermitted<'a> {
             through: program.graphs.ids().map(|_| vec![0; words]).collect(),
             numbers,
             at: BTreeMap::new(),
+            callers: callers(program),
+            roots: roots(program),
+            trees: BTreeMap::new(),
         };
         if !found.numbers.is_empty() {
             found.summaries();
@@ -56,19 +69,116 @@ impl<'a> Unpermitted<'a> {
     }
 
     /// Whether some way comes to a call of the tool in a node without a permit of it.
-    pub fn come_to(&self, (graph, node): (GraphId, NodeId), tool: ToolId) -> bool {
-        let Some(number) = self.numbers.get(&tool) else {
-            return true;
-        };
+    pub fn come_to(&self, call: (GraphId, NodeId), tool: ToolId) -> bool {
+        let number = self.numbers.get(&tool);
+        number.is_none_or(|number| self.comes_to(call, *number))
+    }
+
+    fn comes_to(&self, (graph, at): (GraphId, NodeId), number: usize) -> bool {
         let blocks = self.at.get(&graph);
-        let begins = blocks.and_then(|blocks| blocks.get(node.0 as usize));
-        let Some(begins) = begins.filter(|begins| has(begins, *number)) else {
-            return false;
+        let begins = blocks.and_then(|blocks| blocks.get(at.0 as usize));
+        let node = begins.and_then(|_| self.node((graph, at)));
+        begins.zip(node).is_some_and(|(begins, node)| {
+            has(begins, number) && has(&self.asked_before(node, begins.clone()), number)
+        })
+    }
+
+    /// A way by which a call of the tool in a node comes without a permit of it: its last arrows, those of callers before those of
+    /// the graph that they call.
+    pub fn way(&mut self, call: (GraphId, NodeId), tool: ToolId) -> Vec<(Span, String)> {
+        let Some(number) = self.numbers.get(&tool).copied() else {
+            return Vec::new();
         };
-        let declared = self.program.graphs.get(graph);
-        let declared = declared.and_then(|graph| graph.nodes.get(node));
-        let left = declared.map(|node| self.asked_before(node, begins.clone()));
-        left.is_some_and(|left| has(&left, *number))
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut open = Some(call);
+        while let Some((id, node)) = open.take_if(|(id, _)| seen.insert(*id)) {
+            self.arrows_back((id, node), number, &mut found);
+            open = self.caller(id, number);
+            if let Some(caller) = open.and_then(|at| self.node(at)) {
+                let name = &caller.name;
+                found.push((name.span, format!("`{}` calls the graph", name.node)));
+            }
+            if found.len() >= SHOWN {
+                break;
+            }
+        }
+        found.truncate(SHOWN);
+        found.reverse();
+        found
+    }
+
+    /// The last arrows of the shortest way within the graph of a node, from the node back.
+    fn arrows_back(
+        &mut self,
+        (id, node): (GraphId, NodeId),
+        number: usize,
+        found: &mut Vec<(Span, String)>,
+    ) {
+        let Some(cfg) = self.cfgs.get(id) else { return };
+        if !self.trees.contains_key(&(id, number)) {
+            let tree = self.tree(id, number);
+            self.trees.insert((id, number), tree);
+        }
+        let tree = self.trees.get(&(id, number));
+        let mut at = Some(BlockId::Node(node));
+        while let Some(block) = at.filter(|_| found.len() < SHOWN) {
+            let Some((from, span)) = tree.and_then(|tree| tree.get(&block)) else {
+                break;
+            };
+            let text = match from {
+                Some(from) => format!("`{}` leads to `{}`", cfg.name(*from), cfg.name(block)),
+                None => format!("it begins with `{}`", cfg.name(block)),
+            };
+            found.push((*span, text));
+            at = *from;
+        }
+    }
+
+    /// By which arrow the shortest way without a permit comes to each block of a graph.
+    fn tree(&self, id: GraphId, number: usize) -> Tree {
+        let mut came = Tree::new();
+        let (Some(graph), Some(cfg)) = (self.program.graphs.get(id), self.cfgs.get(id)) else {
+            return came;
+        };
+        let comes = |block: BlockId| {
+            let at = cfg.number(block).zip(self.at.get(&id));
+            at.and_then(|(at, all)| all.get(at))
+                .is_some_and(|bits| has(bits, number))
+        };
+        let mut open = VecDeque::from([None]);
+        while let Some(from) = open.pop_front() {
+            let (transitions, node) = match from {
+                Some(block @ BlockId::Node(at)) => (cfg.transitions(block), graph.nodes.get(at)),
+                Some(block) => (cfg.transitions(block), None),
+                None => (&cfg.start[..], None),
+            };
+            for transition in transitions {
+                let left = node.map(|node| self.behind(node, transition.kind, &self.all()));
+                if left.is_some_and(|left| !has(&left, number)) {
+                    continue;
+                }
+                for to in transition.successors.iter().map(|successor| successor.to) {
+                    if comes(to) && !came.contains_key(&to) {
+                        came.insert(to, (from, transition.span));
+                        open.push_back(Some(to));
+                    }
+                }
+            }
+        }
+        came
+    }
+
+    /// A node that calls the graph without a permit.
+    fn caller(&self, id: GraphId, number: usize) -> Option<(GraphId, NodeId)> {
+        let mut callers = self.callers.get(id)?.iter().copied();
+        callers
+            .find(|call| self.comes_to(*call, number))
+            .filter(|_| !self.roots.contains(&id))
+    }
+
+    fn node(&self, (graph, node): (GraphId, NodeId)) -> Option<&'a Node> {
+        self.program.graphs.get(graph)?.nodes.get(node)
     }
 
     fn all(&self) -> Bits {
@@ -87,7 +197,6 @@ impl<'a> Unpermitted<'a> {
 
     /// What each graph lets through, callers again where a called graph lets more through.
     fn summaries(&mut self) {
-        let callers = callers(self.program);
         let mut open: Vec<GraphId> = self.program.graphs.ids().collect();
         while let Some(id) = open.pop() {
             let (_, end) = self.follow(id, &self.all());
@@ -95,7 +204,7 @@ impl<'a> Unpermitted<'a> {
                 continue;
             };
             if join(known, &end) {
-                let again = callers.get(id).into_iter().flatten();
+                let again = self.callers.get(id).into_iter().flatten();
                 open.extend(again.map(|(caller, _)| *caller));
             }
         }
@@ -105,9 +214,9 @@ impl<'a> Unpermitted<'a> {
     fn entries(&mut self) {
         let mut begins: BTreeMap<GraphId, Bits> = BTreeMap::new();
         let mut open = Vec::new();
-        for root in roots(self.program) {
-            begins.insert(root, self.all());
-            open.push(root);
+        for root in &self.roots {
+            begins.insert(*root, self.all());
+            open.push(*root);
         }
         while let Some(id) = open.pop() {
             let Some(start) = begins.get(&id).cloned() else {
