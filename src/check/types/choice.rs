@@ -1,10 +1,8 @@
-//! Conditions within expressions and templates that are the same in every run: of `?:`, of macros, of `{% if %}`.
+//! Conditions within expressions that are the same in every run: of `?:`, of macros.
 
 use crate::ast::expr::{Expr, ExprKind};
-use crate::ast::node::TemplateText;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::infer::macros;
-use crate::expr::template;
 
 use super::cases::{Atom, Reader};
 use super::constant::Verdict;
@@ -51,14 +49,6 @@ impl Cx<'_> {
                 _ => {}
             }
             expr.each_part(|part| open.push(part));
-        }
-    }
-
-    /// The same in a template.
-    pub(super) fn choices_of_text(&mut self, text: &TemplateText) {
-        for condition in template::conditions(text) {
-            let so = ("it is always shown", "it is never shown");
-            self.choice(&condition, "this condition", so);
         }
     }
 

@@ -265,9 +265,7 @@ impl<'a> Cx<'a> {
             self.facts.known.clone(),
             &mut found,
         );
-        if !found.has_errors() {
-            self.choices_of_text(text);
-        }
+        if !found.has_errors() {}
         self.hear(found);
     }
 

@@ -113,7 +113,7 @@ impl Check<'_> {
         match call.identify_call() {
             ast::CallType::Function(name) => self.function(name, call, range),
             ast::CallType::Method(receiver, name) => self.method(receiver, name, call, range),
-            ast::CallType::Block(_) | ast::CallType::Object(_) => {
+            ast::CallType::Object(_) => {
                 self.args(&call.args);
                 Type::Json
             }

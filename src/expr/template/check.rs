@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
-use super::lost::Rounds;
+use super::lost::Loops;
 use super::narrow::path;
 use super::{chain, place, placeholder, syntax};
 
@@ -47,7 +47,7 @@ pub fn check_knowing(
         diags,
         locals: Vec::new(),
         known,
-        rounds: Rounds::default(),
+        loops: Loops::default(),
     };
     check.statement(&tree);
     placeholder::check(template, &tree, scope, diags);
@@ -64,7 +64,7 @@ pub(super) struct Check<'a> {
     /// Places known not to be null here.
     pub known: Narrowing,
     /// Loops around this place.
-    pub rounds: Rounds,
+    pub loops: Loops,
 }
 
 impl Check<'_> {

@@ -30,10 +30,10 @@ const LOOP: [&str; 11] = [
 impl Check<'_> {
     pub(super) fn unheard(&mut self, expr: &ast::Expr) -> Type {
         let heard = std::mem::take(self.diags);
-        let rounds = std::mem::take(&mut self.rounds);
+        let loops = std::mem::take(&mut self.loops);
         let ty = self.expr(expr);
         *self.diags = heard;
-        self.rounds = rounds;
+        self.loops = loops;
         ty
     }
 

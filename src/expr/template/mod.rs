@@ -15,7 +15,6 @@ mod applied;
 mod argument;
 mod chain;
 mod check;
-mod condition;
 mod expression;
 mod filter;
 mod foreign;
@@ -38,7 +37,6 @@ mod statement;
 mod syntax;
 
 pub use check::{check, check_knowing};
-pub use condition::conditions;
 pub use filter::{filters, tests};
 pub use printed::{Printed, printed};
 pub use reads::reads;

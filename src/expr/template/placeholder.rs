@@ -235,7 +235,7 @@ fn surplus(
                 }
                 open = depth(text.raw, open);
             }
-            Stmt::EmitExpr(_) | Stmt::Set(_) | Stmt::Do(_) => {}
+            Stmt::EmitExpr(_) | Stmt::Set(_) => {}
             Stmt::IfCond(branch) => {
                 let (yes, no) = (within(&branch.true_body), within(&branch.false_body));
                 open = yes.filter(|_| yes == no)?;
@@ -246,7 +246,6 @@ fn surplus(
                     return None;
                 }
             }
-            Stmt::WithBlock(with) => open = within(&with.body)?,
             _ => return None,
         }
         behind_value = matches!(part, Stmt::EmitExpr(_));
@@ -286,20 +285,11 @@ fn collect<'a>(statements: &[Stmt<'a>], names: &mut Names, raw: &mut Vec<(&'a st
                 collect(&branch.true_body, names, raw);
                 collect(&branch.false_body, names, raw);
             }
-            Stmt::WithBlock(with) => {
-                let mut inside = names.clone();
-                let targets = with.assignments.iter();
-                targets.for_each(|(target, _)| name(target, &mut inside));
-                collect(&with.body, &mut inside, raw);
-            }
             Stmt::Set(set) => name(&set.target, names),
             Stmt::SetBlock(set) => {
                 collect(&set.body, &mut names.clone(), raw);
                 name(&set.target, names);
             }
-            Stmt::AutoEscape(escape) => collect(&escape.body, names, raw),
-            Stmt::FilterBlock(block) => collect(&block.body, names, raw),
-            Stmt::Macro(declared) => collect(&declared.body, &mut names.clone(), raw),
             _ => {}
         }
     }

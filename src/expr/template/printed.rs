@@ -91,22 +91,11 @@ impl Walk<'_> {
                 self.within(false, |walk| walk.all(&branch.true_body));
                 self.within(false, |walk| walk.all(&branch.false_body));
             }
-            Stmt::WithBlock(with) => self.within(true, |walk| {
-                for (target, value) in &with.assignments {
-                    let value = walk.expr(value);
-                    walk.bind(target, &value);
-                }
-                walk.all(&with.body);
-            }),
             Stmt::Set(set) => {
                 let value = self.expr(&set.expr);
                 self.bind(&set.target, &value);
             }
             Stmt::SetBlock(set) => self.all(&set.body),
-            Stmt::AutoEscape(escape) => self.all(&escape.body),
-            Stmt::FilterBlock(block) => self.all(&block.body),
-            Stmt::Macro(declared) => self.called(declared),
-            Stmt::CallBlock(block) => self.called(&block.macro_decl),
             _ => {}
         }
     }
@@ -115,17 +104,6 @@ impl Walk<'_> {
         self.out.push(Printed::Open);
         inner(self);
         self.out.push(Printed::Close { scoped });
-    }
-
-    /// The body of a macro. What its parameters are given is shown where it is called.
-    fn called(&mut self, declared: &ast::Macro) {
-        self.within(true, |walk| {
-            for param in &declared.args {
-                let given = literal(walk.span(param));
-                walk.bind(param, &given);
-            }
-            walk.all(&declared.body);
-        });
     }
 
     fn bind(&mut self, target: &ast::Expr, value: &Expr) {

@@ -65,14 +65,6 @@ impl Walk<'_> {
                 self.block(&branch.true_body);
                 self.block(&branch.false_body);
             }
-            Stmt::WithBlock(with) => {
-                for (target, value) in &with.assignments {
-                    self.expr(value);
-                    self.bind(target);
-                }
-                self.all(&with.body);
-                self.bound.truncate(depth);
-            }
             Stmt::Set(set) => {
                 self.expr(&set.expr);
                 self.bind(&set.target);
@@ -82,37 +74,8 @@ impl Walk<'_> {
                 self.block(&set.body);
                 self.bind(&set.target);
             }
-            Stmt::AutoEscape(escape) => {
-                self.expr(&escape.enabled);
-                self.block(&escape.body);
-            }
-            Stmt::FilterBlock(block) => {
-                self.expr(&block.filter);
-                self.block(&block.body);
-            }
-            Stmt::Macro(declared) => self.called(declared),
-            Stmt::CallBlock(block) => {
-                self.call(&block.call);
-                self.called(&block.macro_decl);
-            }
-            Stmt::Do(does) => self.call(&does.call),
             _ => {}
         }
-    }
-
-    fn called(&mut self, declared: &ast::Macro) {
-        self.bound.push(declared.name.to_owned());
-        let depth = self.bound.len();
-        declared.defaults.iter().for_each(|value| self.expr(value));
-        self.bound.push("caller".to_owned());
-        declared.args.iter().for_each(|param| self.bind(param));
-        self.all(&declared.body);
-        self.bound.truncate(depth);
-    }
-
-    fn call(&mut self, call: &ast::Call) {
-        self.expr(&call.expr);
-        parts::args(&call.args).for_each(|arg| self.expr(arg));
     }
 
     fn bind(&mut self, target: &ast::Expr) {

@@ -8,7 +8,7 @@ use super::super::infer::Narrowing;
 use super::super::ty::Type;
 use super::check::Check;
 use super::gives::element;
-use super::{filter, method};
+use super::{filter, method, syntax};
 
 impl Check<'_> {
     fn all(&mut self, statements: &[ast::Stmt]) {
@@ -21,21 +21,14 @@ impl Check<'_> {
         use ast::Stmt;
         match statement {
             Stmt::Template(template) => self.all(&template.children),
-            Stmt::EmitExpr(emit) => self.emitted(&emit.expr),
+            // Null prints nothing, so it needs no guard here.
+            Stmt::EmitExpr(emit) => _ = self.expr(&emit.expr),
             Stmt::EmitRaw(_) => {}
             Stmt::ForLoop(each) => self.each(each),
             Stmt::IfCond(branch) => self.branch(branch),
-            Stmt::WithBlock(with) => self.scoped(|check| {
-                for (target, value) in &with.assignments {
-                    let ty = check.expr(value);
-                    check.assign(target, ty);
-                }
-                check.all(&with.body);
-            }),
             Stmt::Set(set) => {
-                self.begins_value(&set.target);
                 let ty = self.expr(&set.expr);
-                self.sets_name(&set.target);
+                self.sets_in_loop(set);
                 self.hides(&set.target, false);
                 self.assign(&set.target, ty);
             }
@@ -46,42 +39,20 @@ impl Check<'_> {
                 self.scoped(|check| check.all(&set.body));
                 self.assign(&set.target, Type::String);
             }
-            Stmt::AutoEscape(escape) => self.all(&escape.body),
-            Stmt::FilterBlock(block) => {
-                self.expr(&block.filter);
-                self.all(&block.body);
-            }
-            Stmt::Macro(declared) => self.macro_body(declared),
-            Stmt::CallBlock(block) => {
-                self.call(&block.call, block.call.span());
-                self.macro_body(&block.macro_decl);
-            }
-            Stmt::Do(does) => {
-                self.call(&does.call, does.call.span());
-            }
-            Stmt::Block(part) => self.refuse("block", part.span()),
-            Stmt::Import(part) => self.refuse("import", part.span()),
-            Stmt::FromImport(part) => self.refuse("from", part.span()),
-            Stmt::Extends(part) => self.refuse("extends", part.span()),
-            Stmt::Include(part) => self.refuse("include", part.span()),
+            Stmt::WithBlock(part) => self.refuse("with", part.span()),
+            Stmt::AutoEscape(part) => self.refuse("autoescape", part.span()),
+            Stmt::FilterBlock(part) => self.refuse("filter", part.span()),
+            Stmt::Do(part) => self.refuse("do", part.span()),
         }
     }
 
-    fn refuse(&mut self, word: &str, range: Range) {
-        let span = self.span(range);
-        self.report(
-            Diagnostic::new(
-                &codes::BAD_TEMPLATE,
-                format!("`{word}` can't be used: a template stands alone"),
-                span,
-            )
-            .help("declare the shared part as a `prompt` and pass its text in"),
-        );
-    }
-
-    /// Null prints nothing, so it needs no guard here.
-    fn emitted(&mut self, expr: &ast::Expr) {
-        self.expr(expr);
+    fn refuse(&mut self, name: &str, range: Range) {
+        let start = range.start_offset as usize;
+        let rest = self.template.text.get(start..).unwrap_or_default();
+        let at = start + rest.find(name).unwrap_or_default();
+        let span = self.template.span_of(at, at + name.len());
+        let found = Diagnostic::new(&codes::BAD_TEMPLATE, syntax::absent(name), span);
+        self.report(found.help(syntax::INSTEAD));
     }
 
     fn branch(&mut self, branch: &ast::IfCond) {
@@ -134,7 +105,7 @@ impl Check<'_> {
                 check.known = check.known.clone().and(facts);
             }
             check.locals.push(("loop".into(), Type::Json));
-            check.round(outside, |check| check.all(&each.body));
+            check.in_loop(outside, |check| check.all(&each.body));
         });
         self.scoped(|check| check.all(&each.else_body));
     }
@@ -218,19 +189,5 @@ impl Check<'_> {
         for name in names {
             self.assign(name, part.clone());
         }
-    }
-
-    fn macro_body(&mut self, declared: &ast::Macro) {
-        self.declare(declared.name, Type::Json);
-        for default in &declared.defaults {
-            self.expr(default);
-        }
-        self.scoped(|check| {
-            for arg in &declared.args {
-                check.assign(arg, Type::Json);
-            }
-            check.locals.push(("caller".into(), Type::Json));
-            check.all(&declared.body);
-        });
     }
 }

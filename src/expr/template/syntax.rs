@@ -10,22 +10,36 @@ use crate::ast::node::TemplateText;
 use crate::base::{foreign, name};
 use crate::diag::{Diagnostic, codes};
 
-/// Statements that end with `end` and their name.
-const BLOCKS: [&str; 8] = [
-    "for",
-    "if",
-    "macro",
-    "call",
-    "filter",
-    "with",
+/// Statements that end with `end` and their name, as `set` does in its form without `=`.
+const BLOCKS: [&str; 2] = ["for", "if"];
+
+/// Statements that stand alone.
+const SINGLE: [&str; 4] = ["set", "else", "elif", "raw"];
+
+/// Statements of Jinja that templates don't have here.
+const ABSENT: [&str; 13] = [
     "autoescape",
     "block",
+    "break",
+    "call",
+    "continue",
+    "do",
+    "extends",
+    "filter",
+    "from",
+    "import",
+    "include",
+    "macro",
+    "with",
 ];
 
-/// Statements that stand alone, `set` in its form with `=`.
-const SINGLE: [&str; 10] = [
-    "set", "include", "import", "from", "extends", "do", "else", "elif", "raw", "break",
-];
+/// What to do without them.
+pub(super) const INSTEAD: &str = "declare a shared part as a `prompt` and pass its text in";
+
+/// Says that a template has no such statement.
+pub(super) fn absent(name: &str) -> String {
+    format!("`{name}` can't be used: a template stands alone, with `if`, `for` and `set`")
+}
 
 /// A mistake: where, what, what else to look at, what to write.
 struct Fault {
@@ -252,8 +266,11 @@ fn statement<'t>(
             false => Err(Fault::new(place, format!("`{name}` stands in no `if`"))),
         };
     }
-    if SINGLE.contains(&name) || name == "continue" {
+    if SINGLE.contains(&name) {
         return Ok(());
+    }
+    if ABSENT.contains(&name) {
+        return Err(Fault::new(place, absent(name)).help(INSTEAD));
     }
     let known = BLOCKS.into_iter().chain(SINGLE);
     let fault = Fault::new(
