@@ -80,7 +80,7 @@ pub fn analyse(entry: &str, loader: &dyn Loader, families: &Families) -> Analysi
     let (program, sources) = crate::resolve::resolve(entry, loader, &mut diagnostics);
     let checked = crate::check::check(&program, &sources, &mut diagnostics);
     crate::lint::lint(&program, &sources, families, &mut diagnostics);
-    crate::check::aftermath::settle(&program, &sources, &mut diagnostics);
+    crate::check::cascade::settle(&program, &sources, &mut diagnostics);
     diagnostics.sort();
     Analysis {
         sources,

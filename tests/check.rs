@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use graphc::check::cascade::stage::is_missing;
 use graphc::compile::{Compiled, compile};
 
 use graphc::diag::{Diagnostic, Level, codes, render};
@@ -348,15 +349,18 @@ fn mended(
 
 /// What is torn by all fixes made, round by round: more errors than before.
 fn torn_by_fixes(files: &BTreeMap<String, String>) -> Option<String> {
-    let errors = |compiled: &Compiled| -> Vec<String> {
-        let errors = compiled
-            .diagnostics
-            .iter()
-            .filter(|d| d.level == Level::Error);
+    // By line: one error may hide another beside it. What is missing is said only when nothing else is wrong.
+    let errors = |compiled: &Compiled| -> BTreeMap<(String, u32), String> {
+        let errors = compiled.diagnostics.iter();
+        let errors = errors.filter(|d| d.level == Level::Error && !is_missing(d));
         errors
             .map(|d| {
                 let place = compiled.sources.location(d.span());
-                format!("{}: {}: {}", place.line, d.code.slug, d.message)
+                let file = compiled.sources.name(d.span().file).to_owned();
+                (
+                    (file, place.line),
+                    format!("{}: {}", d.code.slug, d.message),
+                )
             })
             .collect()
     };

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::NodeIndex;
 
 use super::bound::Bound;
 use super::map::{Map, Tasks, Way};
@@ -184,20 +184,11 @@ pub(super) fn tasks_of(way: &Way, graph: &str) -> Bound {
 
 /// The places that `takes` takes in circles, those that lead to others first.
 fn circles(map: &Map, takes: &dyn Fn(usize) -> bool) -> Vec<Vec<usize>> {
-    let mut edges = DiGraph::<(), ()>::new();
-    for _ in &map.spots {
-        edges.add_node(());
-    }
-    for (from, spot) in map
-        .spots
-        .iter()
-        .enumerate()
-        .filter(|(from, _)| takes(*from))
-    {
-        for way in spot.arms.iter().flatten().filter(|way| takes(way.to)) {
-            edges.add_edge(NodeIndex::new(from), NodeIndex::new(way.to), ());
-        }
-    }
+    let mut edges = map.edges();
+    edges.retain_edges(|edges, edge| {
+        let ends = edges.edge_endpoints(edge);
+        ends.is_some_and(|(from, to)| takes(from.index()) && takes(to.index()))
+    });
     let circles = kosaraju_scc(&edges).into_iter().rev();
     circles
         .map(|circle| circle.into_iter().map(NodeIndex::index).collect())

@@ -65,11 +65,6 @@ impl Reach {
         reach
     }
 
-    pub fn name(&self, flow: &Flow, graph: GraphId) -> String {
-        let graph = flow.graphs.get(graph);
-        graph.map_or(String::new(), |graph| graph.name.clone())
-    }
-
     /// All nodes in reach, callers' before those of the graphs that they call.
     pub fn nodes<'f>(
         &'f self,

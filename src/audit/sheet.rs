@@ -12,8 +12,7 @@ use super::bound::Bound;
 use super::ends::{begins, exits};
 use super::permitted::{Permission, asked_at, permissions};
 use super::reach::{Reach, stop_name, tools_of};
-use super::weight::{product, weigh};
-use super::worst::Worst;
+use super::weight::{Cost, product, weigh};
 use super::{Served, Services};
 
 /// What a flow can do and cost at worst.
@@ -128,7 +127,7 @@ pub(super) fn fill(
     entry: GraphId,
     services: &Services,
     reach: &Reach,
-    worst: Worst,
+    worst: Cost,
 ) -> Sheet {
     let graph = flow.graphs.get(entry);
     let input = graph.into_iter().flat_map(|graph| graph.fields.iter());
@@ -219,7 +218,7 @@ impl Sheet {
                             ));
                         }
                     }
-                    let weights = weigh(flow, graph, node, &BTreeMap::new(), reach);
+                    let weights = weigh(flow, graph, node, &BTreeMap::new());
                     self.models.push(ModelUse {
                         node: name,
                         models: models.iter().map(|model| model.name.clone()).collect(),

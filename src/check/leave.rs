@@ -2,7 +2,7 @@
 
 use crate::base::Span;
 use crate::base::name::closest;
-use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::resolve::program::{Graph, TargetKind};
 
 /// Checks that each `parent.name` is declared and each declared name is used.
@@ -39,7 +39,6 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
             )
             .unknown(name, Home::Leaves(Some(graph.name.span)))
             .near(near)
-            .fact(Fact::Arrow)
             .label(graph.name.span, "the graph")
             .help(help),
         );

@@ -5,15 +5,15 @@
 //!
 //! Reading order: [`cfg`](mod@cfg) (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`fan_outs`], `first_value`, [`lasting`], [`lifetime`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
-//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`poison`] and [`aftermath`] keep out what follows from another finding.
-//! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
+//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`] and [`cascade`], which suppresses what follows from an error.
+//! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
-pub mod aftermath;
 pub mod assign;
 mod barrier;
 pub mod based;
 pub mod cached;
 pub mod calls;
+pub mod cascade;
 pub mod cfg;
 pub mod circle;
 pub mod context;
@@ -38,7 +38,6 @@ mod not_proven;
 pub mod order;
 pub mod permit;
 mod pinned;
-pub mod poison;
 pub mod prompt;
 pub mod safety;
 pub mod scope;
@@ -50,12 +49,13 @@ pub mod tool_targets;
 pub mod types;
 pub mod unused;
 pub mod unused_names;
+pub mod words;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::base::{IdVec, SourceMap};
-use crate::diag::{Diagnostic, Diagnostics, Level, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, GraphId, JoinId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
@@ -85,8 +85,6 @@ pub struct Checked {
 pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) -> Checked {
     types::item::reducers(program, diags);
     types::item::defaults(program, diags);
-    let poisoned = poison::poisoned(program, diags);
-    let program = poisoned.as_ref().unwrap_or(program);
     let bodies: IdVec<ToolId, BodyTypes> = program
         .tools
         .ids()
@@ -131,19 +129,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         prompt::unused(program, diags);
         instance::unused::unused(program, sources, diags);
         unused::unused(program, sources, diags);
-    } else {
-        // What is wrong may be what would have read it.
-        let unread = [
-            &codes::NEVER_SEEN,
-            &codes::NEVER_STALE,
-            &codes::UNREAD_OUTPUT,
-            &codes::UNREAD_RESULT,
-            &codes::UNUSED_LET,
-            &codes::ANSWER_IGNORED,
-        ];
-        diags.retain(|found| found.level == Level::Error || !unread.contains(&found.code));
     }
-    aftermath::ways::without(program, diags);
     Checked { instances }
 }
 
@@ -289,12 +275,7 @@ fn topology(
     let reached = cfg.reached();
     cfg::cycle::branches(cfg, diags);
     cfg::repeat::repeated(graph, cfg, diags);
-    let before = diags.len();
     let mut waiting = cfg::join::never(cfg, mhp, diags);
-    if cfg.broken {
-        // What leads to its members is not known.
-        diags.truncate(before);
-    }
     waiting.extend(fan_outs::joined(graph, cfg, diags));
     let twice = cfg::duplicate_activation::found(graph, cfg);
     let told = cfg::conflicting_tasks::races(cfg, mhp, &twice, diags);
@@ -305,20 +286,9 @@ fn topology(
         return waiting;
     }
     cfg::reach::unreachable(cfg, reached, diags);
-    // Which of its two ways on such a node takes is reported as unclear.
-    let unclear = cfg.nodes.iter().any(|node| {
-        let has = |kind| {
-            node.transitions
-                .iter()
-                .any(|transition| transition.kind == kind)
-        };
-        has(cfg::EdgeKind::Edge) && has(cfg::EdgeKind::Goto)
-    });
-    if !unclear {
-        let unmet = cfg::unreachable_cap::unmet(graph, cfg, mhp, diags);
-        waiting.extend(unmet);
-        cfg::incomplete_join::half_filled(cfg, mhp, arrivals, &mut waiting, diags);
-    }
+    let unmet = cfg::unreachable_cap::unmet(graph, cfg, mhp, diags);
+    waiting.extend(unmet);
+    cfg::incomplete_join::half_filled(cfg, mhp, arrivals, &mut waiting, diags);
     let free = cfg::finish::finishing(cfg, &waiting);
     let endings = exits::Endings::of(graph, cfg, mhp);
     let exits = |circle: &[BlockId]| endings.end(circle);
@@ -326,9 +296,7 @@ fn topology(
     let capped = cfg::visits::circles(cfg, (reached, &free), of, diags);
     cfg::reach::trapped(cfg, reached, &free, (&capped, &exits), diags);
     cfg::duplicate_activation::twice(cfg, &twice, &told, diags);
-    if !unclear {
-        circle::circles(graph, cfg, mhp, (reached, &exits), diags);
-        growth::growing(graph, cfg, reached, diags);
-    }
+    circle::circles(graph, cfg, mhp, (reached, &exits), diags);
+    growth::growing(graph, cfg, reached, diags);
     waiting
 }

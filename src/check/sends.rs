@@ -1,7 +1,7 @@
 //! The `input` of a node: who goes there must bring it.
 
 use crate::base::name::list;
-use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::{Graph, Param};
 
 use super::cfg::{BlockId, ControlFlowGraph, Successor};
@@ -35,7 +35,6 @@ fn lacking(graph: &Graph, successor: &Successor) -> Option<Diagnostic> {
     let message = format!("this goes to `{name}` without its input {names}");
     Some(
         Diagnostic::new(&codes::MISSING_FIELD, message, successor.span)
-            .fact(Fact::Arrow)
             .label(first.name.span, "declared here")
             .help(format!(
                 "send it: `each x in LIST -> {name} with {{ {}: x }}`, or give it a default",

@@ -2,7 +2,7 @@
 
 use crate::base::name::{closest, list};
 use crate::base::{IdVec, Span};
-use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::infer::assignable;
 use crate::ir::ToolId;
 use crate::resolve::program::{Graph, Node, Param, Program, TargetKind, Work};
@@ -164,6 +164,6 @@ fn known(params: &[Param], name: &str) -> bool {
 fn once(found: Diagnostic, diags: &mut Diagnostics) {
     let same = |known: &Diagnostic| known.code == found.code && known.span() == found.span();
     if !diags.iter().any(same) {
-        diags.push(found.fact(Fact::Arrow));
+        diags.push(found);
     }
 }

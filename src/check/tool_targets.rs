@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::ToolId;
 use crate::resolve::program::{Program, Work};
 
@@ -123,8 +123,7 @@ pub fn targets(program: &Program, lost: &Lost, diags: &mut Diagnostics) {
                     "add a node `{name}`, and `{name}` to the `ends` of the nodes that run the tool"
                 ),
             };
-            let found = Diagnostic::new(&codes::UNKNOWN_TARGET, message, to.span).help(help);
-            diags.push(found.fact(Fact::WholeProgram));
+            diags.push(Diagnostic::new(&codes::UNKNOWN_TARGET, message, to.span).help(help));
         }
     }
 }

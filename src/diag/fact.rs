@@ -10,8 +10,6 @@ use crate::base::{FileId, Span};
 pub enum Fact {
     /// A name stands for nothing.
     Unknown(Unknown),
-    /// What stands at the primary place was to be written, not read.
-    Written,
     /// The declaration that the finding speaks of, by the place of its name.
     About(Span),
     /// The value that it speaks of, as a path: `state.draft`.
@@ -25,20 +23,10 @@ pub enum Fact {
         /// The type of the value.
         found: String,
     },
-    /// A name that a text was likely meant to read.
-    Meant(String),
-    /// A name is declared again among the names of that home, and the second declaration is left out.
-    Twice(Home, String),
-    /// The arrow at the primary place leads elsewhere than it was likely meant to.
-    Arrow,
     /// It holds where no condition on the way has shown otherwise.
     Unproven,
     /// The file whose top-level names were looked through, where it is not the one that the finding lies in.
     Module(FileId),
-    /// A file was to be named by a text: what it would use is not known.
-    MeantFile,
-    /// It holds where all that the whole program says is known: all calls, all instances.
-    WholeProgram,
 }
 
 /// A name that stands for nothing where it is used.

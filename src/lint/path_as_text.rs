@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::ast::node::TemplateText;
 use crate::base::Span;
-use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::{Ask, Work};
 
 use super::cx::{Cx, call};
@@ -28,11 +28,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
         let path = text.text.trim();
         let message = format!("{what} is the text `{path}`, not what the file holds");
         let found = Diagnostic::new(&codes::PLACEHOLDER_IN_TEXT, message, text.span);
-        diags.push(
-            found
-                .help(format!("write `file \"{path}\"`"))
-                .fact(Fact::MeantFile),
-        );
+        diags.push(found.help(format!("write `file \"{path}\"`")));
     };
     for (_, node) in cx.nodes() {
         let name = &node.name.node;

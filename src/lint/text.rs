@@ -2,7 +2,7 @@
 //!
 //! Comments are no part of the tree, so what is said about them goes by the text.
 
-use crate::check::unused::literal;
+use crate::check::words::literal;
 
 /// What stands at a place of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::Name;
 use crate::ast::item::Item;
 use crate::base::{FileId, Span, name};
-use crate::diag::{Diagnostic, Fact, Home, codes};
+use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{EnumId, EnumType, Record, RecordId};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 
@@ -160,8 +160,7 @@ impl Resolver<'_> {
             let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, name.span)
                 .here("declared again")
                 .label(first.span, "first declared here")
-                .help("rename one of the two, or take it out")
-                .fact(Fact::Twice(Home::Items, name.node.clone()));
+                .help("rename one of the two, or take it out");
             // Which of the two a use means nobody knows.
             if let Some(first) = names
                 .get_mut(&name.node)
@@ -206,8 +205,7 @@ impl Resolver<'_> {
             "built in are {}",
             name::list(super::types::BUILT_IN.iter().copied())
         ));
-        let fact = Fact::Twice(Home::Items, name.node.clone());
-        self.diags.push(diagnostic.fact(fact));
+        self.diags.push(diagnostic);
         true
     }
 }

@@ -2,7 +2,7 @@
 //! names that the language keeps for itself.
 
 use crate::ast::Name;
-use crate::diag::{Diagnostic, Fact, Home, codes};
+use crate::diag::{Diagnostic, codes};
 
 use super::Resolver;
 
@@ -44,9 +44,7 @@ impl Resolver<'_> {
         if VALUES.contains(&name.node.as_str()) {
             let message = format!("`{}` is a value and can't be a name", name.node);
             let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
-            let fact = Fact::Twice(Home::Scope(None), name.node.clone());
-            self.diags
-                .push(diagnostic.help("choose another name").fact(fact));
+            self.diags.push(diagnostic.help("choose another name"));
             return;
         }
         self.check_letters(name, style);
@@ -76,9 +74,7 @@ impl Resolver<'_> {
                 name.node
             );
             let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
-            let fact = Fact::Twice(Home::Nodes(None), name.node.clone());
-            self.diags
-                .push(diagnostic.help("choose another name").fact(fact));
+            self.diags.push(diagnostic.help("choose another name"));
         }
         !taken
     }
@@ -91,9 +87,7 @@ impl Resolver<'_> {
         if taken {
             let message = format!("`{}` has a meaning of its own in expressions", name.node);
             let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
-            let fact = Fact::Twice(Home::Scope(None), name.node.clone());
-            self.diags
-                .push(diagnostic.help("choose another name").fact(fact));
+            self.diags.push(diagnostic.help("choose another name"));
         }
         !taken
     }

@@ -6,7 +6,7 @@ use crate::ast::Name;
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
 use crate::base::foreign::{self, ty::Kind};
 use crate::base::{FileId, Span, Spanned, name};
-use crate::diag::{Diagnostic, Fact, Home, codes};
+use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{self, Type};
 
 use super::Resolver;
@@ -209,7 +209,7 @@ impl Resolver<'_> {
             let (marks, sink) = self.marks(&field.attributes, &ty.node, place);
             let default = field.default.as_ref().map(|e| self.expr(file, e));
             if let Some(first) = seen.get(field.name.as_str()) {
-                self.twice_in(Home::Scope(None), what, first, &field.name);
+                self.twice(what, first, &field.name);
                 continue;
             }
             seen.insert(&field.name, &field.name);
@@ -229,23 +229,12 @@ impl Resolver<'_> {
 
     /// Reports a name that is given twice in one list.
     pub fn twice(&mut self, what: &str, first: &Name, again: &Name) {
-        let found = self.found_twice(what, first, again);
-        self.diags.push(found);
-    }
-
-    /// The same, among the names of a home: the second declaration is left out.
-    pub fn twice_in(&mut self, home: Home, what: &str, first: &Name, again: &Name) {
-        let found = self.found_twice(what, first, again);
-        let fact = Fact::Twice(home, again.node.clone());
-        self.diags.push(found.fact(fact));
-    }
-
-    fn found_twice(&self, what: &str, first: &Name, again: &Name) -> Diagnostic {
         let message = format!("{what} `{}` is given twice", again.node);
-        Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
+        let found = Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
             .here("given again")
             .label(first.span, "first given here")
-            .help("take one of the two out, or rename it")
+            .help("take one of the two out, or rename it");
+        self.diags.push(found);
     }
 
     /// Refuses an attribute that is none of `words`.

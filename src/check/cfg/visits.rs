@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::Span;
 use crate::base::name::list;
-use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 
 use super::cycle::{Cycle, shortest};
@@ -155,7 +155,6 @@ impl<'a> Full<'a> {
                         Diagnostic::new(&codes::VISITS_CIRCLE, message, back)
                             .here("this leads back")
                             .label(*first, "what leads here")
-                            .fact(Fact::Arrow)
                             .help("lead on to `end` from here"),
                     );
                 }

@@ -4,7 +4,7 @@ mod jump;
 
 use crate::base::Span;
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
 use super::cfg::Written;
@@ -276,7 +276,6 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
         .trim_start_matches("add `")
         .trim_end_matches("` to `ends`");
     let mut found = Diagnostic::new(&codes::MISSING_ENDS, message, first.span)
-        .fact(Fact::Arrow)
         .help(format!("write `ends [{help}]` in `{}`", node.name.node));
     if let Some(declared) = first.declared {
         found = found.label(declared, "the jump");

@@ -1,7 +1,7 @@
 //! Nodes that no instance of their graph reaches.
 
 use crate::base::name::list;
-use crate::diag::{Diagnostics, Fact, codes};
+use crate::diag::{Diagnostics, codes};
 use crate::ir::GraphId;
 use crate::resolve::Program;
 
@@ -67,6 +67,6 @@ pub fn unreached(
         finding.help = Some(format!(
             "make an instance whose parameters lead to `{name}`, or take the node out"
         ));
-        diags.push(finding.fact(Fact::WholeProgram));
+        diags.push(finding);
     }
 }

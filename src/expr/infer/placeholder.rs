@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::base::Span;
-use crate::diag::{Diagnostic, Fact, codes};
+use crate::diag::{Diagnostic, codes};
 
 use super::checker::Checker;
 
@@ -44,11 +44,8 @@ impl Checker<'_> {
             if known {
                 let message = format!("`{all}` stays plain text: only prompts are templates");
                 let joined = format!("join texts by `+`, as in `\"..\" + string({path})`");
-                self.diags.push(
-                    Diagnostic::new(&codes::PLACEHOLDER_IN_TEXT, message, at)
-                        .fact(Fact::Meant(path.to_owned()))
-                        .help(joined),
-                );
+                self.diags
+                    .push(Diagnostic::new(&codes::PLACEHOLDER_IN_TEXT, message, at).help(joined));
                 return;
             }
         }

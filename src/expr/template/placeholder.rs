@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::ast::node::TemplateText;
 use crate::base::SharedSet;
-use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::super::scope::Scope;
 
@@ -78,7 +78,6 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
             let span = template.span_of(offset + all.start(), offset + all.end());
             diags.push(
                 stays_plain(all.as_str(), span)
-                    .fact(Fact::Meant(meant.clone()))
                     .help(format!("a placeholder is written `{{{{ {meant} }}}}`")),
             );
         }
@@ -175,13 +174,9 @@ impl Halves<'_> {
             .template
             .span_of(self.offset + at.start, self.offset + at.end);
         let rest = rest.trim_end();
-        diags.push(
-            stays_plain(written, span)
-                .fact(Fact::Meant(meant.to_owned()))
-                .help(format!(
-                    "a placeholder is written `{{{{ {meant}{rest} }}}}`"
-                )),
-        );
+        diags.push(stays_plain(written, span).help(format!(
+            "a placeholder is written `{{{{ {meant}{rest} }}}}`"
+        )));
     }
 }
 

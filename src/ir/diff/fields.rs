@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::{Group, Side};
+use super::finding::Group::{Breaking, Compatible, NeedsMigration};
+use super::finding::Side;
+use super::finding::Side::{Callers, Threads};
 use super::fit::{Way, fits, tighter};
 use super::graphs::Both;
 use super::{Versions, renamed};
@@ -16,14 +18,16 @@ impl<'f> Versions<'f> {
         let graph = both.new.name.as_str();
         let migrate = &both.new.migrate;
         let now_called = self.now_called(both);
-        for pair in renamed(old, new, |field| field.name.as_str(), &migrate.fields) {
-            match pair {
-                (Some(old), Some(new)) if old.name != new.name => {
-                    self.renamed_field(graph, old, new);
-                    self.kept(both, old, new);
-                }
+        for (old, new) in renamed(old, new, |field| field.name.as_str(), &migrate.fields) {
+            self.input(graph, old, new);
+            self.output(graph, old, new);
+            match (old, new) {
                 (Some(old), Some(new)) => {
-                    self.contract(graph, old, new);
+                    if old.name != new.name {
+                        self.renamed_field(graph, old, new);
+                    } else if old.mode != new.mode {
+                        self.claim(format!("/graphs/{graph}/fields/{}/mode", new.name));
+                    }
                     self.kept(both, old, new);
                 }
                 (Some(gone), None) => {
@@ -36,27 +40,13 @@ impl<'f> Versions<'f> {
         self.context(both);
     }
 
-    /// A field with another name, which `migrate` says. Callers have the old one.
+    /// A field with another name, which `migrate` says.
     fn renamed_field(&mut self, graph: &str, old: &Field, new: &Field) {
         let at = (Some(old.at), Some(new.at));
         let (was, is) = (&old.name, &new.name);
-        if old.mode.is_in() || new.mode.is_in() {
-            let message = format!("input `{was}` of graph `{graph}` is `{is}` now");
-            self.say(Group::Breaking, Side::Callers, "input-gone", at, message);
-        }
-        if old.mode.is_out() || new.mode.is_out() {
-            let message = format!("output `{was}` of graph `{graph}` is `{is}` now");
-            self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
-        }
         let message =
             format!("field `{was}` of graph `{graph}` is `{is}` now, as its `migrate` says");
-        self.say(
-            Group::NeedsMigration,
-            Side::Threads,
-            "field-renamed",
-            at,
-            message,
-        );
+        self.say(NeedsMigration, Threads, "field-renamed", at, message);
         self.claim(format!("/graphs/{graph}/fields/{is}/name"));
         self.claim(format!("/graphs/{graph}/migrate"));
     }
@@ -66,23 +56,12 @@ impl<'f> Versions<'f> {
         let at = (Some(gone.at), None);
         let name = &gone.name;
         self.claim(format!("/graphs/{graph}/fields/{name}"));
-        if gone.mode.is_in() {
-            let message = format!("graph `{graph}` takes no input `{name}` any more");
-            self.say(Group::Breaking, Side::Callers, "input-gone", at, message);
-        }
-        if gone.mode.is_out() {
-            let message = format!("graph `{graph}` gives no output `{name}` any more");
-            self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
-        }
         let dropped = both.new.migrate.dropped.contains(name);
         let (group, why) = match (dropped, now_called) {
-            (true, _) => (
-                Group::NeedsMigration,
-                "its `migrate` drops the value".to_owned(),
-            ),
-            (false, None) => (Group::Breaking, "threads may have a value".to_owned()),
+            (true, _) => (NeedsMigration, "its `migrate` drops the value".to_owned()),
+            (false, None) => (Breaking, "threads may have a value".to_owned()),
             (false, Some(is)) => (
-                Group::Breaking,
+                Breaking,
                 format!(
                     "threads may have a value; if it is new field `{is}`, say `migrate {{ rename field {name} -> {is} }}`"
                 ),
@@ -92,7 +71,7 @@ impl<'f> Versions<'f> {
             self.claim(format!("/graphs/{graph}/migrate"));
         }
         let message = format!("field `{name}` of graph `{graph}` is gone; {why}");
-        self.say(group, Side::Threads, "field-gone", at, message);
+        self.say(group, Threads, "field-gone", at, message);
     }
 
     /// New fields that could be those that are gone, by the names of these: where of a type one is gone, and one of its
@@ -124,119 +103,59 @@ impl<'f> Versions<'f> {
         let name = &added.name;
         self.claim(format!("/graphs/{graph}/fields/{name}"));
         let begins = begins(added);
-        if added.mode.is_in() {
-            let (group, how) = match begins {
-                true => (Group::Compatible, "may be given"),
-                false => (Group::Breaking, "must be given"),
-            };
-            let message = format!("graph `{graph}` has a new input `{name}`, which {how}");
-            self.say(group, Side::Callers, "input-added", at, message);
-        }
-        if added.mode.is_out() {
-            let message = format!("graph `{graph}` has a new output `{name}`");
-            self.say(
-                Group::Compatible,
-                Side::Callers,
-                "output-added",
-                at,
-                message,
-            );
-        }
         let given = both.new.migrate.defaults.contains_key(name);
         if given {
             self.claim(format!("/graphs/{graph}/migrate"));
         }
         let (group, message) = match begins {
             _ if given => (
-                Group::NeedsMigration,
+                NeedsMigration,
                 format!("field `{name}` of graph `{graph}` is new; its `migrate` gives it a value"),
             ),
             true => (
-                Group::Compatible,
+                Compatible,
                 format!("field `{name}` of graph `{graph}` is new and has a first value"),
             ),
             false => (
-                Group::NeedsMigration,
+                NeedsMigration,
                 format!(
                     "field `{name}` of graph `{graph}` is new and has no value in threads that go on"
                 ),
             ),
         };
-        self.say(group, Side::Threads, "field-added", at, message);
+        self.say(group, Threads, "field-added", at, message);
     }
 
-    /// What callers give and get.
-    fn contract(&mut self, graph: &str, old: &Field, new: &Field) {
-        let at = (Some(old.at), Some(new.at));
-        let name = &new.name;
-        let path = format!("/graphs/{graph}/fields/{name}");
-        if old.mode != new.mode {
-            self.claim(format!("{path}/mode"));
-        }
-        match (old.mode.is_in(), new.mode.is_in()) {
-            (true, false) => {
-                let message = format!("graph `{graph}` takes no input `{name}` any more");
-                self.say(Group::Breaking, Side::Callers, "input-gone", at, message);
+    /// What callers give.
+    fn input(&mut self, graph: &str, old: Option<&Field>, new: Option<&Field>) {
+        let is_in = |field: &&Field| field.mode.is_in();
+        let at = (old.map(|field| field.at), new.map(|field| field.at));
+        let (old, new) = match (old.filter(is_in), new.filter(is_in)) {
+            (Some(old), Some(new)) if old.name == new.name => (old, new),
+            (Some(old), Some(new)) => {
+                let message = format!(
+                    "input `{}` of graph `{graph}` is `{}` now",
+                    old.name, new.name
+                );
+                return self.say(Breaking, Callers, "input-gone", at, message);
             }
-            (false, true) => {
+            (Some(old), None) => {
+                let message = format!("graph `{graph}` takes no input `{}` any more", old.name);
+                return self.say(Breaking, Callers, "input-gone", at, message);
+            }
+            (None, Some(new)) => {
                 let (group, how) = match begins(new) {
-                    true => (Group::Compatible, "may be given"),
-                    false => (Group::Breaking, "must be given"),
+                    true => (Compatible, "may be given"),
+                    false => (Breaking, "must be given"),
                 };
-                let message = format!("`{name}` is an input of graph `{graph}` now, which {how}");
-                self.say(group, Side::Callers, "input-added", at, message);
-            }
-            (true, true) => {
-                self.input(graph, old, new);
-                if begins(old) && !begins(new) {
-                    let message = format!(
-                        "input `{name}` of graph `{graph}` has no first value any more and must be given"
-                    );
-                    self.say(
-                        Group::Breaking,
-                        Side::Callers,
-                        "input-required",
-                        at,
-                        message,
-                    );
-                }
-            }
-            (false, false) => {}
-        }
-        match (old.mode.is_out(), new.mode.is_out()) {
-            (true, false) => {
-                let message = format!("graph `{graph}` gives no output `{name}` any more");
-                self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
-            }
-            (false, true) => {
-                let message = format!("`{name}` is an output of graph `{graph}` now");
-                self.say(
-                    Group::Compatible,
-                    Side::Callers,
-                    "output-added",
-                    at,
-                    message,
+                let message = format!(
+                    "graph `{graph}` has a new input `{}`, which {how}",
+                    new.name
                 );
+                return self.say(group, Callers, "input-added", at, message);
             }
-            (true, true) => {
-                let fit = fits(
-                    (&self.new.types, &new.ty),
-                    (&self.old.types, &old.ty),
-                    Way::Taken,
-                );
-                let what = format!("output `{name}` of graph `{graph}`");
-                if let Some(which) = tighter(&new.constraints, &old.constraints) {
-                    let message = format!("{what}: its `@{which}` allows more than before");
-                    self.say(Group::Breaking, Side::Callers, "output-type", at, message);
-                    self.claim(format!("{path}/constraints/{which}"));
-                }
-                self.type_changed((Side::Callers, "output-type"), &path, (old, new), what, fit);
-            }
-            (false, false) => {}
-        }
-    }
-
-    fn input(&mut self, graph: &str, old: &Field, new: &Field) {
+            (None, None) => return,
+        };
         let fit = fits(
             (&self.old.types, written(self.old, old)),
             (&self.new.types, written(self.new, new)),
@@ -246,11 +165,49 @@ impl<'f> Versions<'f> {
         let path = format!("/graphs/{graph}/fields/{}", new.name);
         if let Some(which) = tighter(&old.constraints, &new.constraints) {
             let message = format!("{what}: its `@{which}` refuses more than before");
-            let at = (Some(old.at), Some(new.at));
-            self.say(Group::Breaking, Side::Callers, "input-type", at, message);
+            self.say(Breaking, Callers, "input-type", at, message);
             self.claim(format!("{path}/constraints/{which}"));
         }
-        self.type_changed((Side::Callers, "input-type"), &path, (old, new), what, fit);
+        if begins(old) && !begins(new) {
+            let message = format!("{what} has no first value any more and must be given");
+            self.say(Breaking, Callers, "input-required", at, message);
+        }
+        self.type_changed((Callers, "input-type"), &path, (old, new), what, fit);
+    }
+
+    /// What callers get.
+    fn output(&mut self, graph: &str, old: Option<&Field>, new: Option<&Field>) {
+        let is_out = |field: &&Field| field.mode.is_out();
+        let at = (old.map(|field| field.at), new.map(|field| field.at));
+        let (old, new) = match (old.filter(is_out), new.filter(is_out)) {
+            (Some(old), Some(new)) if old.name == new.name => (old, new),
+            (Some(old), Some(new)) => {
+                let message = format!(
+                    "output `{}` of graph `{graph}` is `{}` now",
+                    old.name, new.name
+                );
+                return self.say(Breaking, Callers, "output-gone", at, message);
+            }
+            (Some(old), None) => {
+                let message = format!("graph `{graph}` gives no output `{}` any more", old.name);
+                return self.say(Breaking, Callers, "output-gone", at, message);
+            }
+            (None, Some(new)) => {
+                let message = format!("graph `{graph}` has a new output `{}`", new.name);
+                return self.say(Compatible, Callers, "output-added", at, message);
+            }
+            (None, None) => return,
+        };
+        let (was, is) = ((&self.old.types, &old.ty), (&self.new.types, &new.ty));
+        let fit = fits(is, was, Way::Taken);
+        let what = format!("output `{}` of graph `{graph}`", new.name);
+        let path = format!("/graphs/{graph}/fields/{}", new.name);
+        if let Some(which) = tighter(&new.constraints, &old.constraints) {
+            let message = format!("{what}: its `@{which}` allows more than before");
+            self.say(Breaking, Callers, "output-type", at, message);
+            self.claim(format!("{path}/constraints/{which}"));
+        }
+        self.type_changed((Callers, "output-type"), &path, (old, new), what, fit);
     }
 
     /// Says that a type changed, in the words of what that does.
@@ -273,8 +230,8 @@ impl<'f> Versions<'f> {
             self.claim(format!("{path}/ty"));
         }
         match fit {
-            Err(why) => self.say(Group::Breaking, side, code, at, format!("{message}: {why}")),
-            Ok(()) if was != is => self.say(Group::Compatible, side, code, at, message),
+            Err(why) => self.say(Breaking, side, code, at, format!("{message}: {why}")),
+            Ok(()) if was != is => self.say(Compatible, side, code, at, message),
             Ok(()) => {}
         }
     }

@@ -1,6 +1,7 @@
 //! Graphs: which there are, which runs unasked, how they can be left.
 
-use super::finding::{Group, Side};
+use super::finding::Group::{Breaking, Compatible};
+use super::finding::Side::Callers;
 use super::{Versions, pairs};
 use crate::ir::flow::Flow;
 use crate::ir::graph::Graph;
@@ -16,22 +17,16 @@ impl<'f> Versions<'f> {
     pub(super) fn graphs(&mut self) {
         let (old, new) = (self.old, self.new);
         for pair in pairs(old.graphs.iter(), new.graphs.iter(), |g| g.name.as_str()) {
-            match pair {
-                (Some(old), Some(new)) => self.graph(Both { old, new }),
-                (Some(gone), None) => {
-                    self.claim(format!("/graphs/{}", gone.name));
-                    let message = format!("graph `{}` is gone", gone.name);
-                    let at = (Some(gone.at), None);
-                    self.say(Group::Breaking, Side::Callers, "graph-gone", at, message);
+            let (group, code) = match pair {
+                (Some(old), Some(new)) => {
+                    self.graph(Both { old, new });
+                    continue;
                 }
-                (None, Some(added)) => {
-                    self.claim(format!("/graphs/{}", added.name));
-                    let message = format!("graph `{}` is new", added.name);
-                    let at = (None, Some(added.at));
-                    self.say(Group::Compatible, Side::Callers, "graph-added", at, message);
-                }
-                (None, None) => {}
-            }
+                (Some(_), None) => (Breaking, "graph-gone"),
+                _ => (Compatible, "graph-added"),
+            };
+            let [old, new] = [pair.0, pair.1].map(|of| of.map(|of| (of.name.as_str(), of.at)));
+            self.alone("graph", (old, new), (group, Callers, code), "");
         }
     }
 
@@ -55,11 +50,11 @@ impl<'f> Versions<'f> {
         for name in new.leaves.iter().filter(|name| !old.leaves.contains(name)) {
             let message =
                 format!("graph `{graph}` may leave by `{name}`, which its callers must provide");
-            self.say(Group::Breaking, Side::Callers, "leave-added", at, message);
+            self.say(Breaking, Callers, "leave-added", at, message);
         }
         for name in old.leaves.iter().filter(|name| !new.leaves.contains(name)) {
             let message = format!("graph `{graph}` does not leave by `{name}` any more");
-            self.say(Group::Compatible, Side::Callers, "leave-gone", at, message);
+            self.say(Compatible, Callers, "leave-gone", at, message);
         }
     }
 
@@ -79,23 +74,23 @@ impl<'f> Versions<'f> {
         }
         let (group, message) = match (was, is) {
             (None, is) => (
-                Group::Compatible,
+                Compatible,
                 format!(
                     "graph `{}` runs where none is named",
                     is.unwrap_or_default()
                 ),
             ),
             (Some(was), Some(is)) => (
-                Group::Breaking,
+                Breaking,
                 format!("graph `{is}` runs where none is named, and `{was}` did"),
             ),
             (Some(was), None) => (
-                Group::Breaking,
+                Breaking,
                 format!("a graph must be named now; `{was}` ran where none was"),
             ),
         };
         self.claim("/entry".to_owned());
         let at = (at(self.old), at(self.new));
-        self.say(group, Side::Callers, "entry-changed", at, message);
+        self.say(group, Callers, "entry-changed", at, message);
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Versions;
-use super::finding::{Group, Side};
+use super::finding::Group::Breaking;
+use super::finding::Side::Threads;
 use super::graphs::Both;
 use crate::ir::graph::Graph;
 
@@ -26,7 +27,7 @@ impl Versions<'_> {
             let message = format!(
                 "graph `{graph}` has no join of `[{join}]` any more, at which a thread may wait"
             );
-            self.say(Group::Breaking, Side::Threads, "join-gone", at, message);
+            self.say(Breaking, Threads, "join-gone", at, message);
             self.claim(format!("/graphs/{graph}/joins/[{join}]"));
         }
         let nodes: BTreeSet<String> = both.old.nodes.iter().map(|node| now(&node.name)).collect();
@@ -45,7 +46,7 @@ impl Versions<'_> {
                 "graph `{graph}` has a new join of `[{join}]`; a thread that has passed {} waits there in vain",
                 before.join(" or ")
             );
-            self.say(Group::Breaking, Side::Threads, "join-added", at, message);
+            self.say(Breaking, Threads, "join-added", at, message);
             self.claim(format!("/graphs/{graph}/joins/[{join}]"));
         }
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Versions;
 use super::fields::begins;
-use super::finding::{Group, Side};
+use super::finding::Group::{Breaking, Compatible, NeedsMigration};
+use super::finding::Side::Threads;
 use super::fit::{Way, all_tighter, fits};
 use super::graphs::Both;
 use super::tree::laid_out;
@@ -30,20 +31,14 @@ impl<'f> Versions<'f> {
                 self.claim(format!("{path}/ty"));
                 self.claim(format!("/graphs/{graph}/migrate"));
                 let message = format!("{what}: {why}; its `migrate` gives such threads a value");
-                self.say(
-                    Group::NeedsMigration,
-                    Side::Threads,
-                    "field-type",
-                    at,
-                    message,
-                );
+                self.say(NeedsMigration, Threads, "field-type", at, message);
             }
-            _ => self.type_changed((Side::Threads, "field-type"), &path, (old, new), what, fit),
+            _ => self.type_changed((Threads, "field-type"), &path, (old, new), what, fit),
         }
         self.bounds(both, old, new);
         self.first_value(both, old, new);
         let said = self.found.get(before..).unwrap_or_default();
-        if said.iter().all(|said| said.group == Group::Compatible) {
+        if said.iter().all(|said| said.group == Compatible) {
             self.given(both, old, new);
         }
         self.kept_at_all(&what_of(graph, name), &path, old, new);
@@ -70,13 +65,7 @@ impl<'f> Versions<'f> {
         } else {
             return;
         };
-        self.say(
-            Group::NeedsMigration,
-            Side::Threads,
-            "reducer-changed",
-            at,
-            message,
-        );
+        self.say(NeedsMigration, Threads, "reducer-changed", at, message);
     }
 
     /// Bounds hold for what a thread has kept and for what is added to it: of ten elements that were kept, a field that
@@ -93,16 +82,16 @@ impl<'f> Versions<'f> {
                 true => {
                     self.claim(format!("/graphs/{graph}/migrate"));
                     let then = "its `migrate` gives threads a value where what they have breaks it";
-                    (Group::NeedsMigration, then)
+                    (NeedsMigration, then)
                 }
                 false => (
-                    Group::Breaking,
+                    Breaking,
                     "what threads have, or have when more is added to it, may break it",
                 ),
             };
             let message = format!("{what}: its `@{which}` refuses more than before; {then}");
             let at = (Some(old.at), Some(new.at));
-            self.say(group, Side::Threads, "field-type", at, message);
+            self.say(group, Threads, "field-type", at, message);
         }
     }
 
@@ -119,13 +108,7 @@ impl<'f> Versions<'f> {
             what_of(graph, name)
         );
         let at = (Some(old.at), Some(new.at));
-        self.say(
-            Group::NeedsMigration,
-            Side::Threads,
-            "field-given",
-            at,
-            message,
-        );
+        self.say(NeedsMigration, Threads, "field-given", at, message);
     }
 
     /// A thread has no value of a field that it never wrote: it has begun with the first value, which no checkpoint
@@ -154,8 +137,8 @@ impl<'f> Versions<'f> {
             self.claim(format!("{path}/untracked"));
         }
         self.say(
-            Group::NeedsMigration,
-            Side::Threads,
+            NeedsMigration,
+            Threads,
             "field-unset",
             (Some(old.at), Some(new.at)),
             format!("{what} {lost}; {then}"),
@@ -182,7 +165,7 @@ impl<'f> Versions<'f> {
             if is && !was {
                 self.claim(format!("{path}/{key}"));
                 let message = format!("{what} is `{key}` now: {then}");
-                let (group, side) = (Group::NeedsMigration, Side::Threads);
+                let (group, side) = (NeedsMigration, Threads);
                 self.say(group, side, "field-kept", at, message);
             }
         }
@@ -196,13 +179,13 @@ impl<'f> Versions<'f> {
         }
         let (group, message) = match (old.lives_with_thread(), new.lives_with_thread()) {
             (true, false) => (
-                Group::NeedsMigration,
+                NeedsMigration,
                 format!(
                     "{what} lives with the thread no more: the next run on one begins with its first value"
                 ),
             ),
             (false, true) => (
-                Group::Compatible,
+                Compatible,
                 format!(
                     "{what} lives with the thread now: the next run on one goes on with its value"
                 ),
@@ -210,7 +193,7 @@ impl<'f> Versions<'f> {
             _ => return,
         };
         let at = (Some(old.at), Some(new.at));
-        self.say(group, Side::Threads, "field-kept", at, message);
+        self.say(group, Threads, "field-kept", at, message);
     }
 }
 

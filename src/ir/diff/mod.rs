@@ -11,7 +11,7 @@
 //! trees, and whatever differs and nobody has claimed is said too: there is no part of the IR that no comparison has.
 //!
 //! Reading order: [`finding`], [`fit`] (is every value of one type one of the other?), then one file for each
-//! subject of the contract: [`graphs`], [`joins`], [`fields`], [`kept`] and [`lost`] (of them, in threads), [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`mod@used`] (where types show), [`rest`]
+//! subject of the contract: [`graphs`], [`joins`], [`fields`], [`kept`] and [`lost`] (of them, in threads), [`members`] (values given by their names), [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`mod@used`] (where types show), [`rest`]
 //! with [`order`] and [`scope`], and [`things`] (all else) and [`words`] (what its parts are called).
 
 mod context;
@@ -22,6 +22,7 @@ mod graphs;
 mod joins;
 mod kept;
 mod lost;
+mod members;
 mod nodes;
 mod order;
 mod outside;
@@ -71,6 +72,9 @@ pub fn diff(old: &Flow, new: &Flow) -> Vec<Finding> {
     found
 }
 
+/// A thing of one version: its name and place.
+type Named<'n> = (&'n str, Place);
+
 /// Both versions, and what was found so far.
 struct Versions<'f> {
     old: &'f Flow,
@@ -104,6 +108,27 @@ impl Versions<'_> {
             old: places.0,
             new: places.1,
         });
+    }
+
+    /// Notes that something, with its name and place, is in one version only, and `more` of it.
+    fn alone(
+        &mut self,
+        what: &str,
+        (old, new): (Option<Named<'_>>, Option<Named<'_>>),
+        (group, side, code): (Group, Side, &'static str),
+        more: &str,
+    ) {
+        let Some((name, _)) = old.or(new) else { return };
+        let how = if old.is_some() { "is gone" } else { "is new" };
+        self.claim(format!("/{what}s/{name}"));
+        let at = (old.map(|(_, at)| at), new.map(|(_, at)| at));
+        self.say(
+            group,
+            side,
+            code,
+            at,
+            format!("{what} `{name}` {how}{more}"),
+        );
     }
 
     /// Where a type or a graph of that name shows in both versions.

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::{Group, Side};
-use super::fit::{Way, fits};
+use super::finding::Group::{Breaking, Compatible, NeedsMigration};
+use super::finding::Side::{People, Threads};
+use super::fit::Way;
 use super::graphs::Both;
+use super::members::Change;
 use super::things::name_of;
 use super::tree::Tree;
 use super::{Versions, pairs, renamed};
-use crate::expr::ty::{RecordField, TypeTable};
+use crate::expr::ty::RecordField;
 use crate::ir::graph::Node;
 use crate::ir::node::Work;
 
@@ -38,13 +40,7 @@ impl<'f> Versions<'f> {
                             "node `{was}` of graph `{graph}` is `{is}` now, as its `migrate` says"
                         );
                         let at = (Some(old.at), Some(new.at));
-                        self.say(
-                            Group::NeedsMigration,
-                            Side::Threads,
-                            "node-renamed",
-                            at,
-                            message,
-                        );
+                        self.say(NeedsMigration, Threads, "node-renamed", at, message);
                         self.claim(format!("/graphs/{graph}/nodes/{is}/name"));
                         self.claim(format!("/graphs/{graph}/migrate"));
                     }
@@ -60,7 +56,7 @@ impl<'f> Versions<'f> {
                     self.claim(format!("/graphs/{graph}/nodes/{name}"));
                     let message = format!("node `{name}` of graph `{graph}` is new");
                     let at = (None, Some(added.at));
-                    self.say(Group::Compatible, Side::Threads, "node-added", at, message);
+                    self.say(Compatible, Threads, "node-added", at, message);
                 }
                 (None, None) => {}
             }
@@ -71,9 +67,9 @@ impl<'f> Versions<'f> {
     fn node_gone(&mut self, graph: &str, gone: &Node, like: Option<&Node>) {
         let name = &gone.name;
         let (group, why) = match &gone.work {
-            Work::Branch => (Group::Compatible, "no thread rests at a `branch`"),
-            Work::Interrupt { .. } => (Group::Breaking, "threads may wait there for an answer"),
-            _ => (Group::Breaking, "threads may rest there"),
+            Work::Branch => (Compatible, "no thread rests at a `branch`"),
+            Work::Interrupt { .. } => (Breaking, "threads may wait there for an answer"),
+            _ => (Breaking, "threads may rest there"),
         };
         let (code, at, renamed) = match like {
             Some(like) => {
@@ -87,7 +83,7 @@ impl<'f> Versions<'f> {
         };
         self.claim(format!("/graphs/{graph}/nodes/{name}"));
         let message = format!("node `{name}` of graph `{graph}` is gone; {why}{renamed}");
-        self.say(group, Side::Threads, code, (Some(gone.at), at), message);
+        self.say(group, Threads, code, (Some(gone.at), at), message);
     }
 
     fn node(&mut self, both: Both<'f>, old: &'f Node, new: &'f Node) {
@@ -97,7 +93,7 @@ impl<'f> Versions<'f> {
         let (was, is) = (old.work.keyword(), new.work.keyword());
         if was != is {
             let message = format!("node `{name}` of graph `{graph}` was `{was}`, is `{is}`");
-            self.say(Group::Breaking, Side::Threads, "node-kind", at, message);
+            self.say(Breaking, Threads, "node-kind", at, message);
             self.claim(format!("/graphs/{graph}/nodes/{name}/work"));
         } else {
             self.work(graph, old, new);
@@ -132,13 +128,7 @@ impl<'f> Versions<'f> {
                         new.name
                     );
                     let at = (Some(gone.at), Some(new.at));
-                    self.say(
-                        Group::Breaking,
-                        Side::Threads,
-                        "interrupt-gone",
-                        at,
-                        message,
-                    );
+                    self.say(Breaking, Threads, "interrupt-gone", at, message);
                 }
                 (None, Some(added)) => {
                     self.claim(format!("{path}/{}", added.name));
@@ -147,13 +137,7 @@ impl<'f> Versions<'f> {
                         added.name, new.name
                     );
                     let at = (None, Some(added.at));
-                    self.say(
-                        Group::Compatible,
-                        Side::People,
-                        "interrupt-added",
-                        at,
-                        message,
-                    );
+                    self.say(Compatible, People, "interrupt-added", at, message);
                 }
                 (None, None) => {}
             }
@@ -164,44 +148,26 @@ impl<'f> Versions<'f> {
     fn node_input(&mut self, graph: &str, old: &Node, new: &Node) {
         let at = (Some(old.at), Some(new.at));
         let name = &new.name;
-        let (from, to): (&'f TypeTable, &'f TypeTable) = (&self.old.types, &self.new.types);
-        let path = format!("/graphs/{graph}/nodes/{name}/input");
-        let mut breaks = |field: &RecordField, part: &str, why: String| {
-            self.claim(format!("{path}/{}{part}", field.name));
-            let message = format!(
-                "input `{}` of node `{name}` of graph `{graph}` {why}",
-                field.name
-            );
-            self.say(Group::Breaking, Side::Threads, "node-input", at, message);
+        let added = |field: &RecordField| {
+            let what = format!("`{}` is new; tasks that wait don't have it", field.name);
+            field
+                .required()
+                .then(|| Change::new(Breaking, field.name.clone(), what))
         };
-        for field in &new.input {
-            match old.input.iter().find(|known| known.name == field.name) {
-                None if field.required() => {
-                    breaks(
-                        field,
-                        "",
-                        "is new; tasks that wait don't have it".to_owned(),
-                    );
-                }
-                Some(known) => {
-                    if let Err(why) = fits((from, &known.ty), (to, &field.ty), Way::Kept) {
-                        breaks(field, "/ty", format!("is of another type: {why}"));
-                    }
-                }
-                None => {}
-            }
-        }
-        for field in &old.input {
-            if !new.input.iter().any(|known| known.name == field.name) {
-                let why = "is gone; tasks that wait have it, and it is lost".to_owned();
-                breaks(field, "", why);
-            }
+        for change in self.members((&old.input, &new.input), Way::Kept, added) {
+            self.claim(format!(
+                "/graphs/{graph}/nodes/{name}/input/{}",
+                change.path
+            ));
+            let what = change.what;
+            let message = format!("input of node `{name}` of graph `{graph}`: {what}");
+            self.say(Breaking, Threads, "node-input", at, message);
         }
     }
 }
 
 /// By name of the nodes of a graph, all that each does.
-fn doing(flow: &Tree, graph: &str) -> BTreeMap<String, String> {
+pub(super) fn doing(flow: &Tree, graph: &str) -> BTreeMap<String, String> {
     let graphs = flow.get("graphs").map_or(&[] as &[Tree], Tree::elements);
     let graph = graphs.iter().find(|known| known.name() == Some(graph));
     let nodes = graph.and_then(|graph| graph.get("nodes"));

@@ -1,7 +1,8 @@
 //! Lists whose order says something: of nodes, of what a model or a caller is shown.
 
 use super::Versions;
-use super::finding::{Group, Side};
+use super::finding::Group::Compatible;
+use super::finding::Side::People;
 use super::rest::Spot;
 use super::tree::Part;
 
@@ -73,6 +74,6 @@ impl Versions<'_> {
             "Node" => "node-order",
             _ => "order-changed",
         };
-        self.say(Group::Compatible, Side::People, code, at, message);
+        self.say(Compatible, People, code, at, message);
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Versions;
-use super::finding::Group;
+use super::finding::Group::Compatible;
 use super::things::{is_list, named, parts};
 use super::tree::{Part, Tree, both, one};
 use super::words::{Word, noun, word};
@@ -178,7 +178,7 @@ impl Versions<'_> {
             (old, _) => {
                 let how = if old.is_some() { "is gone" } else { "is new" };
                 let Word { side, code, .. } = word(kind, key);
-                self.say(Group::Compatible, side, code, at, format!("{of} {how}"));
+                self.say(Compatible, side, code, at, format!("{of} {how}"));
             }
         }
     }
@@ -234,7 +234,7 @@ impl Versions<'_> {
             (Some(old), None) => format!("{what} of {of} is gone, it was `{}`", one(key, old)),
             (None, None) => return,
         };
-        self.say(Group::Compatible, side, code, at, message);
+        self.say(Compatible, side, code, at, message);
     }
 
     /// Where the first mark that only one version has shows: that of `@untrusted Doc.text` at `Doc`.

@@ -1,7 +1,8 @@
 //! Tools that a node may call, and the scope of a graph.
 
 use super::Versions;
-use super::finding::{Group, Side};
+use super::finding::Group::{Breaking, Compatible};
+use super::finding::Side::{People, Threads};
 use super::rest::Spot;
 use super::tree::Tree;
 use crate::base::name::list;
@@ -33,7 +34,7 @@ impl Versions<'_> {
                 true => format!("{of} sets {set} no tool"),
                 false => format!("{of} sets {set} {}", list(all.iter().map(String::as_str))),
             };
-            let (group, side) = (Group::Compatible, Side::People);
+            let (group, side) = (Compatible, People);
             self.say(group, side, "scope-changed", spot.at, message);
             return;
         }
@@ -47,31 +48,25 @@ impl Versions<'_> {
         };
         for name in &added {
             let message = format!("{of} may call `{name}` now");
-            self.say(Group::Compatible, Side::People, given, spot.at, message);
+            self.say(Compatible, People, given, spot.at, message);
         }
         for name in &gone {
             let message = format!("{of} may not call `{name}` any more");
             let (group, side, message) = match spot.kind != "Graph" && self.asked_about(name) {
                 true => (
-                    Group::Breaking,
-                    Side::Threads,
+                    Breaking,
+                    Threads,
                     format!(
                         "{message}; a thread may wait there for a person's word on a call of it"
                     ),
                 ),
-                false => (Group::Compatible, Side::People, message),
+                false => (Compatible, People, message),
             };
             self.say(group, side, taken, spot.at, message);
         }
         if added.is_empty() && gone.is_empty() && old.is_some() && new.is_some() {
             let message = format!("tools of {of} stand in another order");
-            self.say(
-                Group::Compatible,
-                Side::People,
-                "tool-order",
-                spot.at,
-                message,
-            );
+            self.say(Compatible, People, "tool-order", spot.at, message);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::finding::Side;
+use super::finding::Side::{People, Threads};
 
 /// How a change of something is said.
 pub(super) struct Word {
@@ -39,8 +40,8 @@ pub(super) fn noun(kind: &str, key: &str) -> &'static str {
 /// How a change of the part `key` of a thing is said.
 pub(super) fn word(kind: &str, key: &str) -> Word {
     let side = match (kind, key) {
-        ("Field", _) => Side::Threads,
-        _ => Side::People,
+        ("Field", _) => Threads,
+        _ => People,
     };
     Word {
         what: what(kind, key),

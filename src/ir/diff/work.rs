@@ -1,7 +1,8 @@
 //! What a node does of its kind, as far as threads may rest in it: questions, called graphs and calls that have been made.
 
 use super::Versions;
-use super::finding::{Group, Side};
+use super::finding::Group::{Breaking, Compatible, NeedsMigration};
+use super::finding::Side::Threads;
 use super::fit::{Way, fits};
 use crate::expr::ty::Type;
 use crate::ir::flow::Flow;
@@ -42,13 +43,13 @@ impl<'f> Versions<'f> {
                     let message =
                         format!("{of} called graph `{was}`, calls `{is}`; threads may rest in it");
                     let code = "subgraph-changed";
-                    self.say(Group::Breaking, Side::Threads, code, at, message);
+                    self.say(Breaking, Threads, code, at, message);
                 }
                 if from != to {
                     self.claim(format!("{path}/subgraph/persist"));
                     let message = format!("{of} keeps the state of `{is}` otherwise: `persist`");
                     let code = "persist-changed";
-                    self.say(Group::NeedsMigration, Side::Threads, code, at, message);
+                    self.say(NeedsMigration, Threads, code, at, message);
                 }
             }
             (Work::Call { tool: was, .. }, Work::Call { tool: is, .. }) => {
@@ -85,7 +86,7 @@ impl<'f> Versions<'f> {
         let message = format!(
             "{of} {did} `{was}`, now it is `{is}`; a thread that waits beside it, or after it, has made the old call; where it begins the node again it makes the new one too"
         );
-        self.say(Group::NeedsMigration, Side::Threads, code, at, message);
+        self.say(NeedsMigration, Threads, code, at, message);
     }
 
     /// The type of an interrupt's answer, at a path: one that is on its way must still be taken.
@@ -108,11 +109,11 @@ impl<'f> Versions<'f> {
             Err(why) => {
                 self.claim(path.to_owned());
                 let message = format!("{message}: {why}");
-                self.say(Group::Breaking, Side::Threads, "answer-type", at, message);
+                self.say(Breaking, Threads, "answer-type", at, message);
             }
             Ok(()) if was != is => {
                 self.claim(path.to_owned());
-                self.say(Group::Compatible, Side::Threads, "answer-type", at, message);
+                self.say(Compatible, Threads, "answer-type", at, message);
             }
             Ok(()) => {}
         }

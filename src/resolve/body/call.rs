@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use crate::ast::Name;
 use crate::ast::item::NamedArg;
 use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
-use crate::diag::{Diagnostic, Fact, Home, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId};
 
@@ -264,11 +264,7 @@ impl Resolver<'_> {
             }
         };
         if found.is_some() || !self.is_lost(graph.file, &name.node) {
-            // What the called graph gives is written here.
-            self.diags.push(match input {
-                true => diagnostic,
-                false => diagnostic.fact(Fact::Written),
-            });
+            self.diags.push(diagnostic);
         }
         None
     }

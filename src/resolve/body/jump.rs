@@ -7,7 +7,7 @@ use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
 use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
 use crate::base::name::closest;
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, Fact, Home, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::ir::{FieldId, NodeId};
 
 use super::super::Resolver;
@@ -201,7 +201,6 @@ impl Resolver<'_> {
         let near: Vec<&str> = inside.fields.keys().map(String::as_str).collect();
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
             .unknown(&name.node, Home::State(None))
-            .fact(Fact::Written)
             .help(format!("declare it: `state {{ {}: .. }}`", name.node));
         self.diags.push(match closest(&name.node, near.clone()) {
             Some(_) => diagnostic.meant(name.span, &name.node, near, "its fields are"),

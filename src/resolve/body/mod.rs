@@ -25,7 +25,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::graph::{Graph as Written, Member};
 use crate::base::{FileId, IdVec};
-use crate::diag::Home;
 use crate::ir::{FieldId, GraphId, NodeId};
 
 use super::Resolver;
@@ -186,8 +185,7 @@ impl Resolver<'_> {
                 // Its edges are lost.
                 self.program.graphs[inside.graph].broken = true;
                 if let Some(first) = nodes.get(first.0 as usize) {
-                    let home = Home::Nodes(None);
-                    self.twice_in(home, "node", &first.name, &node.name);
+                    self.twice("node", &first.name, &node.name);
                 }
                 known.push(false);
                 continue;
@@ -204,7 +202,7 @@ impl Resolver<'_> {
         let mut leaves: Vec<crate::ast::Name> = Vec::new();
         for name in &written.leaves {
             match leaves.iter().find(|known| known.node == name.node) {
-                Some(first) => self.twice_in(Home::Leaves(None), "name", &first.clone(), name),
+                Some(first) => self.twice("name", &first.clone(), name),
                 None => leaves.push(name.clone()),
             }
         }

@@ -7,7 +7,6 @@ use thin_vec::ThinVec;
 use crate::ast::Name;
 use crate::ast::node::{Kind, Node as Written, PropertyKind};
 use crate::base::{Span, Spanned};
-use crate::diag::Home;
 use crate::ir::Retry;
 
 use super::super::Resolver;
@@ -128,7 +127,7 @@ impl Resolver<'_> {
             self.check_local_name(&bound.name);
             if let Some(first) = lets.iter().find(|known| known.name.node == bound.name.node) {
                 let first = first.name.clone();
-                self.twice_in(Home::Scope(None), "name", &first, &bound.name);
+                self.twice("name", &first, &bound.name);
                 again = true;
                 continue;
             }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, StateField};
 use crate::base::{FileId, IdVec};
-use crate::diag::Home;
 use crate::ir::{Channel, FieldId, FieldMode};
 
 use super::super::Resolver;
@@ -29,7 +28,7 @@ impl Resolver<'_> {
                 match seen.get(field.name.as_str()) {
                     // A second block is reported as such.
                     Some(_) if number > 0 => {}
-                    Some(first) => self.twice_in(Home::State(None), "field", first, &field.name),
+                    Some(first) => self.twice("field", first, &field.name),
                     None => {
                         seen.insert(&field.name, &field.name);
                         let id = fields.push(self.state_field(file, field));

@@ -22,7 +22,7 @@ impl Resolver<'_> {
             let name = &interrupt.name;
             let free = self.check_local_name(name);
             if let Some(first) = seen.iter().find(|known| known.node == name.node) {
-                self.twice_in(Home::Scope(None), "interrupt", first, name);
+                self.twice("interrupt", first, name);
                 continue;
             }
             seen.push(name);

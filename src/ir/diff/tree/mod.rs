@@ -6,7 +6,6 @@
 
 mod collect;
 mod names;
-mod read;
 mod show;
 mod text;
 mod write;
@@ -15,7 +14,6 @@ use crate::ir::flow::Flow;
 use crate::ir::graph::Migrate;
 use crate::ir::text::Place;
 
-pub(in crate::ir::diff) use read::read_in;
 pub(in crate::ir::diff) use show::{both, one};
 pub(in crate::ir::diff) use text::laid_out;
 
