@@ -48,6 +48,13 @@ impl Scope {
         Slot(self.names.len() as u32 - 1)
     }
 
+    /// Ends the scope of a name: from here on it stands for what it stood for before. The slot stays.
+    pub fn forget(&mut self, slot: Slot) {
+        if let Some((name, _)) = self.names.get_mut(slot.0 as usize) {
+            name.clear();
+        }
+    }
+
     /// The slot of a name; the latest one of that spelling.
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.names

@@ -20,7 +20,7 @@ use super::journal::Journal;
 use super::kept::Kept;
 use super::limit::TaskLimit;
 use super::model::Usage;
-use super::permission::Uses;
+use super::permission::Lasting;
 use super::plan::{Plan, WorkPlan};
 use super::store::{ForkedFrom, FrameImage, Store};
 use super::stream::EventSink;
@@ -83,8 +83,8 @@ pub struct RunContext {
     pub root: GraphId,
     /// Names that nodes had when the run began.
     pub former: FormerNames,
-    /// Permissions for one call that calls under way have used.
-    pub uses: Uses,
+    /// What changes permissions whatever becomes of the task that does so.
+    pub permitting: Lasting,
     /// Whose turn it is to use one.
     pub turns: Turns,
     /// Whether this process has kept a checkpoint.

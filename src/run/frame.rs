@@ -217,13 +217,10 @@ pub fn log_name(field: &str, replaced: bool) -> String {
     format!("{field}{}", if replaced { ":=" } else { ">" })
 }
 
-/// Whether a name in a checkpoint is none of a field: that of a log, of counts, of what waits, of a state that lasts, or of what
-/// lies on one.
+/// Names under which a checkpoint keeps what is no field: counts, what waits, joins, permissions.
+pub const OWN_NAMES: [&str; 4] = [VISITS, WAITING, JOINS, PERMISSIONS];
+
+/// Whether a name in a checkpoint is none of a field: one of those, that of a log, of a state that lasts, or of what lies on one.
 pub fn is_log(name: &str) -> bool {
-    name.ends_with(['>', '='])
-        || name == VISITS
-        || name == WAITING
-        || name == JOINS
-        || name == PERMISSIONS
-        || kept::name::is_kept(name)
+    name.ends_with(['>', '=']) || OWN_NAMES.contains(&name) || kept::name::is_kept(name)
 }

@@ -21,6 +21,9 @@ pub struct OpenInterrupt {
     /// Calls that the answer may permit, as far as that is known: `permits` in a result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permits: Vec<Json>,
+    /// Whether an answer was given to another question in its place, with other pins or conditions, which is none to this one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
     /// Type of the answer; `None` at a stop before a node, which takes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Type>,
@@ -66,6 +69,9 @@ impl OpenInterrupt {
         if let (false, Some(entries)) = (self.permits.is_empty(), json.as_object_mut()) {
             entries.insert("permits".to_owned(), Json::Array(self.permits.clone()));
         }
+        if let (true, Some(entries)) = (self.changed, json.as_object_mut()) {
+            entries.insert("changed".to_owned(), json!(true));
+        }
         if let (true, Some(entries)) = (self.is_stop(), json.as_object_mut()) {
             entries.insert("stop".to_owned(), json!("before"));
         }
@@ -93,6 +99,7 @@ mod tests {
             path: String::new(),
             ask: Json::Null,
             permits: Vec::new(),
+            changed: false,
             expect: None,
             task: task.to_owned(),
             effect: String::new(),

@@ -31,7 +31,7 @@ pub enum Durability {
     /// the outside begins only when all that finished before it are kept.
     #[default]
     Async,
-    /// At the end, at an interrupt and on an error; and before a call that must not be made twice.
+    /// At the end, at an interrupt and on an error; and before a call that must not be made twice or uses a permission for one call.
     Exit,
 }
 

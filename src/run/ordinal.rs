@@ -66,7 +66,7 @@ impl Ordinals {
     }
 
     /// The id of the next effect of that: it has no `.`, which divides a part from what is in it, and none of the signs that stand
-    /// behind an id (`!`, `^`, `?`, `&`, `=`, `~`).
+    /// behind an id (`!`, `^`, `?`, `&`, `%`, `=`, `~`).
     pub fn id(&self, of: Of<'_>) -> String {
         let label = match of.name {
             "" => of.kind.to_owned(),

@@ -8,21 +8,18 @@
 //! What a person of another thread has agreed to, which a fork has from its origin, permits no call that is really made.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::value::{List, Value};
+use super::request::Request;
 
-use super::store::{Change as Kept, EffectRecord, FieldWrite, FrameImage};
-use super::work::approve::USED;
+mod frame;
+mod lasting;
 
-/// Name under which a checkpoint keeps them.
-pub const PERMISSIONS: &str = "#permissions";
-
-/// Changes that are kept, at least, before all permissions are written again.
-const SMALLEST_SNAPSHOT: usize = 64;
+pub use frame::{FramePermissions, PERMISSIONS, of_thread, of_value};
+pub use lasting::{Lasting, PERMISSION};
 
 /// A person's yes to calls of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,8 +34,8 @@ pub struct Permission {
     pub once: bool,
     /// The question: its path, with the indices of sends.
     pub question: String,
-    /// What of it was shown with the question.
-    pub shown: Json,
+    /// A digest of the pins that were shown with the question.
+    pub pins: String,
     /// The answer: its task and effect.
     pub answer: String,
     /// Among those that the answer has given.
@@ -82,8 +79,8 @@ pub enum Change {
     Answered {
         /// Its path, with the indices of sends.
         question: String,
-        /// What was shown with it.
-        shown: Json,
+        /// A digest of the pins that were shown with it.
+        pins: String,
     },
     /// A permission is given.
     Given(Box<Permission>),
@@ -96,8 +93,8 @@ pub enum Change {
 pub struct Claim {
     /// Which permission.
     pub permission: Id,
-    /// The task of the call.
-    pub task: String,
+    /// The call: its task, its question's id and a digest of its arguments.
+    pub call: String,
 }
 
 /// What a permission is found by: no two of a run have the same. Those of one tool and its arguments stand together.
@@ -105,12 +102,12 @@ pub struct Claim {
 pub struct Id {
     /// The tool.
     pub tool: String,
-    /// The arguments, as text; empty for any.
+    /// A digest of the arguments; empty for any.
     pub args: String,
     /// The question.
     pub question: String,
-    /// What was shown with it, as text.
-    pub shown: String,
+    /// A digest of the pins that were shown with it.
+    pub pins: String,
     /// The answer: its task and effect.
     pub answer: String,
     /// Among those that the answer has given.
@@ -122,51 +119,107 @@ impl Id {
     pub fn of(permission: &Permission) -> Self {
         Self {
             tool: permission.tool.clone(),
-            args: key(permission.args.as_ref()),
+            args: permission.args.as_ref().map(digest).unwrap_or_default(),
             question: permission.question.clone(),
-            shown: permission.shown.to_string(),
+            pins: permission.pins.clone(),
             answer: permission.answer.clone(),
             index: permission.index,
         }
     }
 }
 
-/// The permissions that a task sees.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Permissions for one call that a call may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Once {
+    /// It needs none, or there is none.
+    None,
+    /// Of its own arguments alone.
+    Own,
+    /// One that other arguments may use as well.
+    Any,
+}
+
+/// A value as a short text.
+pub fn digest(json: &Json) -> String {
+    Request::new(json).digest().to_owned()
+}
+
+/// The permissions that a task sees: what is different from those that it began with, which it shares with others.
+#[derive(Debug, Clone, Default)]
 pub struct Permissions {
-    given: BTreeMap<Id, Permission>,
-    /// By question and what was shown with it.
+    base: Option<Arc<Permissions>>,
+    /// `None` where one of the base is taken back.
+    own: BTreeMap<Id, Option<Permission>>,
+    /// By question and pins, of those that were ever given here.
     of_question: BTreeMap<(String, String), BTreeSet<Id>>,
 }
 
-/// The arguments of a permission as text: none has the text of any.
-fn key(args: Option<&Json>) -> String {
-    args.map(Json::to_string).unwrap_or_default()
-}
-
 impl Permissions {
+    /// Those, to be changed without changing them for others.
+    pub fn over(base: Arc<Permissions>) -> Self {
+        Self {
+            base: Some(base),
+            ..Self::default()
+        }
+    }
+
     /// Takes a change over.
     pub fn apply(&mut self, change: &Change) {
         match change {
-            Change::Answered { question, shown } => {
-                let asked = (question.clone(), shown.to_string());
-                for id in self.of_question.remove(&asked).unwrap_or_default() {
-                    self.given.remove(&id);
+            Change::Answered { question, pins } => {
+                let asked = (question.clone(), pins.clone());
+                let mut ids = BTreeSet::new();
+                self.given_by(&asked, &mut ids);
+                self.of_question.remove(&asked);
+                let base = self.base.clone();
+                for id in ids {
+                    match base.as_ref().and_then(|base| base.get(&id)) {
+                        Some(_) => _ = self.own.insert(id, None),
+                        None => _ = self.own.remove(&id),
+                    }
                 }
             }
             Change::Given(permission) => {
                 let id = Id::of(permission);
-                let asked = (id.question.clone(), id.shown.clone());
-                self.of_question
-                    .entry(asked)
-                    .or_default()
-                    .insert(id.clone());
-                self.given.insert(id, (**permission).clone());
+                let asked = (id.question.clone(), id.pins.clone());
+                let of_question = self.of_question.entry(asked).or_default();
+                of_question.insert(id.clone());
+                self.own.insert(id, Some((**permission).clone()));
             }
             Change::Used(claim) => {
-                if let Some(permission) = self.given.get_mut(&claim.permission) {
-                    permission.used = Some(claim.task.clone());
+                if let Some(permission) = self.get(&claim.permission) {
+                    let mut permission = permission.clone();
+                    permission.used = Some(claim.call.clone());
+                    self.own.insert(claim.permission.clone(), Some(permission));
                 }
+            }
+        }
+    }
+
+    fn get(&self, id: &Id) -> Option<&Permission> {
+        match self.own.get(id) {
+            Some(own) => own.as_ref(),
+            None => self.base.as_ref()?.get(id),
+        }
+    }
+
+    fn given_by(&self, asked: &(String, String), found: &mut BTreeSet<Id>) {
+        if let Some(base) = &self.base {
+            base.given_by(asked, found);
+        }
+        found.extend(self.of_question.get(asked).into_iter().flatten().cloned());
+    }
+
+    /// Those from an id on, as long as they are of its tool and, where it has any, its arguments.
+    fn from<'p>(&'p self, from: &Id, found: &mut BTreeMap<&'p Id, &'p Permission>) {
+        if let Some(base) = &self.base {
+            base.from(from, found);
+        }
+        let like = |id: &Id| id.tool == from.tool && id.args == from.args;
+        for (id, own) in self.own.range(from..).take_while(|(id, _)| like(id)) {
+            match own {
+                Some(permission) => _ = found.insert(id, permission),
+                None => _ = found.remove(id),
             }
         }
     }
@@ -174,181 +227,56 @@ impl Permissions {
     /// Those that cover a call of a tool with these arguments, in a fixed order: for all calls before those for one, for
     /// these arguments alone before those for any.
     pub fn covering(&self, tool: &str, args: &Json) -> Vec<(&Id, &Permission)> {
-        let mut found = Vec::new();
-        for args in [key(Some(args)), key(None)] {
+        let mut all = Vec::new();
+        for of in [digest(args), String::new()] {
             let from = Id {
                 tool: tool.to_owned(),
-                args: args.clone(),
+                args: of,
                 ..Id::default()
             };
-            let of = self.given.range(from..);
-            found.extend(of.take_while(|(id, _)| id.tool == tool && id.args == args));
+            let mut found = BTreeMap::new();
+            self.from(&from, &mut found);
+            all.extend(found);
         }
-        found.sort_by_key(|(_, permission)| permission.once);
-        found
+        let covers = |of: Option<&Json>| of.is_none_or(|of| of == args);
+        all.retain(|(_, permission)| covers(permission.args.as_ref()));
+        all.sort_by_key(|(_, permission)| permission.once);
+        all
     }
 
-    /// Whether there are any for one call of a tool that is not made yet.
-    pub fn has_once(&self, tool: &str) -> bool {
-        let from = Id {
-            tool: tool.to_owned(),
-            ..Id::default()
-        };
-        let of_tool = self.given.range(from..);
-        let mut of_tool = of_tool.take_while(|(id, _)| id.tool == tool);
-        of_tool.any(|(_, permission)| permission.once && permission.used.is_none())
+    /// Which permissions for one call a call of a tool may use: none where it needs none.
+    pub fn once(&self, tool: &str, args: &Json) -> Once {
+        let covering = self.covering(tool, args);
+        let open = covering.iter().filter(|(_, one)| one.used.is_none());
+        let open = open.map(|(_, one)| one);
+        match open.clone().any(|one| !one.once) {
+            true => Once::None,
+            false if open.clone().any(|one| one.args.is_none()) => Once::Any,
+            false => open.last().map_or(Once::None, |_| Once::Own),
+        }
     }
 
     /// All of them, in a fixed order.
-    pub fn all(&self) -> impl Iterator<Item = &Permission> {
-        self.given.values()
+    pub fn all(&self) -> Vec<&Permission> {
+        self.found().into_values().collect()
+    }
+
+    fn found(&self) -> BTreeMap<&Id, &Permission> {
+        let mut found = match &self.base {
+            Some(base) => base.found(),
+            None => BTreeMap::new(),
+        };
+        for (id, own) in &self.own {
+            match own {
+                Some(permission) => _ = found.insert(id, permission),
+                None => _ = found.remove(id),
+            }
+        }
+        found
     }
 
     fn len(&self) -> usize {
-        self.given.len()
-    }
-}
-
-/// The permissions of a frame, and how much of them its checkpoints have.
-#[derive(Debug, Clone, Default)]
-pub struct FramePermissions {
-    /// At the beginning of the super-step.
-    now: Arc<Permissions>,
-    /// What has changed since the frame began: what a called graph hands on.
-    changes: Vec<Change>,
-    /// Changes kept since all were written.
-    kept: usize,
-}
-
-impl FramePermissions {
-    /// Of a called graph that begins with those of its caller.
-    pub fn of_call(now: Arc<Permissions>) -> Self {
-        Self {
-            now,
-            ..Self::default()
-        }
-    }
-
-    /// Takes in what a checkpoint has.
-    pub fn load(&mut self, image: &FrameImage) {
-        self.changes = changes(image);
-        self.kept = self.changes.len();
-        let now = Arc::make_mut(&mut self.now);
-        self.changes.iter().for_each(|change| now.apply(change));
-    }
-
-    /// At the beginning of the super-step.
-    pub fn now(&self) -> &Arc<Permissions> {
-        &self.now
-    }
-
-    /// What has changed since the frame began.
-    pub fn into_changes(self) -> Vec<Change> {
-        self.changes
-    }
-
-    /// Takes over what a super-step has changed; gives back what its checkpoint keeps of it. A run's own graph (`root`) hands nothing
-    /// on: it keeps what there is, once the changes outnumber that.
-    pub fn accept(&mut self, changed: Vec<Change>, root: bool) -> Option<FieldWrite> {
-        if changed.is_empty() {
-            return None;
-        }
-        let now = Arc::make_mut(&mut self.now);
-        changed.iter().for_each(|change| now.apply(change));
-        self.kept += changed.len();
-        self.changes.extend(changed.iter().cloned());
-        let change = if root && self.kept > SMALLEST_SNAPSHOT.max(2 * self.now.len()) {
-            let all = self.now.all().cloned().map(Box::new).map(Change::Given);
-            self.changes = all.collect();
-            self.kept = self.changes.len();
-            Kept::Put(Value::List(stored(&self.changes).collect::<List>()))
-        } else {
-            Kept::Append(stored(&changed).collect())
-        };
-        Some(FieldWrite {
-            field: PERMISSIONS.to_owned(),
-            change,
-        })
-    }
-}
-
-/// Changes as a checkpoint keeps them.
-fn stored(changes: &[Change]) -> impl Iterator<Item = Value> {
-    let json = changes
-        .iter()
-        .filter_map(|change| serde_json::to_value(change).ok());
-    json.map(|json| Value::from_json(&json))
-}
-
-/// The changes that a frame's checkpoints have.
-fn changes(image: &FrameImage) -> Vec<Change> {
-    let field = image.fields.get(PERMISSIONS);
-    field.map_or_else(Vec::new, |field| changes_of(&field.value))
-}
-
-fn changes_of(kept: &Value) -> Vec<Change> {
-    let list = kept.as_list().into_iter().flat_map(List::iter);
-    list.filter_map(|change| serde_json::from_value(change.to_json()).ok())
-        .collect()
-}
-
-/// The permissions of what a checkpoint keeps under their name.
-pub fn of_value(kept: &Value) -> Vec<Permission> {
-    all_of(changes_of(kept))
-}
-
-/// The permissions of a run, with those that calls under way have not handed on.
-pub fn of_frames(frames: &[FrameImage]) -> Vec<Permission> {
-    all_of(frames.iter().flat_map(changes))
-}
-
-fn all_of(changes: impl IntoIterator<Item = Change>) -> Vec<Permission> {
-    let mut all = Permissions::default();
-    changes.into_iter().for_each(|change| all.apply(&change));
-    all.given.into_values().collect()
-}
-
-/// Uses of permissions for one call, in the super-step of the run's own graph that is under way: they count at once, also for tasks
-/// that do not see each other's changes, and where the call or the graph around it fails.
-#[derive(Debug, Default)]
-pub struct Uses(Mutex<BTreeMap<Id, String>>);
-
-impl Uses {
-    fn uses(&self) -> MutexGuard<'_, BTreeMap<Id, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes in those that an earlier process has kept.
-    pub fn load(&self, effects: &[EffectRecord]) {
-        let kept = effects.iter().filter(|effect| effect.kind == USED);
-        let kept = kept.filter_map(|effect| Claim::deserialize(&effect.outcome).ok());
-        self.uses()
-            .extend(kept.map(|claim| (claim.permission, claim.task)));
-    }
-
-    /// Whether a call may use a permission: nobody has, or that very call has begun to.
-    pub fn claim(&self, permission: &Id, call: &str) -> bool {
-        let mut uses = self.uses();
-        match uses.get(permission) {
-            Some(user) => user == call,
-            None => {
-                uses.insert(permission.clone(), call.to_owned());
-                true
-            }
-        }
-    }
-
-    /// Whether any call has used a permission.
-    pub fn has(&self, permission: &Id) -> bool {
-        self.uses().contains_key(permission)
-    }
-
-    /// The uses so far, for a commit of the run's own graph, which keeps them.
-    pub fn take(&self) -> Vec<Change> {
-        let uses = std::mem::take(&mut *self.uses());
-        let used = uses.into_iter();
-        used.map(|(permission, task)| Change::Used(Claim { permission, task }))
-            .collect()
+        self.own.len()
     }
 }
 
@@ -361,7 +289,7 @@ mod tests {
     fn given(args: Option<Json>, question: &str, at: &str) -> Change {
         Change::Given(Box::new(Permission {
             tool: "wipe".to_owned(),
-            shown: json!({ "args": args }),
+            pins: digest(&json!([args])),
             args,
             once: false,
             question: question.to_owned(),
@@ -384,10 +312,29 @@ mod tests {
         assert_eq!(all.covering("wipe", &args).len(), 2);
         all.apply(&Change::Answered {
             question: "ask".to_owned(),
-            shown: json!({ "args": { "id": "a" } }),
+            pins: digest(&json!([{ "id": "a" }])),
         });
-        let left: Vec<&str> = all.all().map(|one| one.at.as_str()).collect();
+        let left: Vec<&str> = all.all().iter().map(|one| one.at.as_str()).collect();
         assert_eq!(left, ["3", "2"]);
+    }
+
+    #[test]
+    fn what_is_shared_stays_as_it_is() {
+        let args = json!({ "id": "a" });
+        let mut outer = Permissions::default();
+        outer.apply(&given(Some(args.clone()), "ask", "1"));
+        let outer = Arc::new(outer);
+        let mut inner = Permissions::over(Arc::clone(&outer));
+        inner.apply(&given(Some(args.clone()), "other", "2"));
+        assert_eq!(inner.covering("wipe", &args).len(), 2);
+        inner.apply(&Change::Answered {
+            question: "ask".to_owned(),
+            pins: digest(&json!([{ "id": "a" }])),
+        });
+        let left: Vec<&str> = inner.all().iter().map(|one| one.at.as_str()).collect();
+        assert_eq!(left, ["2"]);
+        assert_eq!(inner.covering("wipe", &args).len(), 1);
+        assert_eq!(outer.covering("wipe", &args).len(), 1);
     }
 
     #[test]

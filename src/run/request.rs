@@ -41,6 +41,11 @@ impl Request {
         }
     }
 
+    /// Its text.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
     /// Of what is done about all that a task sees: a question, the way on from an error.
     pub fn of_seen(around: &Surroundings<'_>, input: Option<&Value>) -> Self {
         let state = around.seen.get_or_init(|| state(around).digest);

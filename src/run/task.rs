@@ -266,8 +266,13 @@ impl<'a> TaskRun<'a> {
         if changes.is_empty() {
             return;
         }
-        let permissions = Arc::make_mut(&mut self.permissions);
-        changes.iter().for_each(|change| permissions.apply(change));
+        if Arc::get_mut(&mut self.permissions).is_none() {
+            let shared = Arc::clone(&self.permissions);
+            self.permissions = Arc::new(Permissions::over(shared));
+        }
+        if let Some(own) = Arc::get_mut(&mut self.permissions) {
+            changes.iter().for_each(|change| own.apply(change));
+        }
         self.permitted.extend(changes);
     }
 

@@ -1,28 +1,60 @@
 //! Whose turn it is to use a permission for one call (`permit once`).
 //!
 //! Tasks of a super-step run side by side, and one permission may cover calls of several: the first of them in the order of the tasks
-//! has it, however fast the others are. So a task that may use one waits until each task ahead of it that might do so is done. While it
-//! waits its time stands still, and others have its place among the tasks that work.
+//! has it, however fast the others are. So a call that may use one waits until no task ahead of it may use the same: each is done, or has
+//! come to its one call, and that one can't. While it waits its time stands still, and others have its place among the tasks that work.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value as Json;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::ir::ToolId;
+use crate::value::Map;
 
 use super::effect::{EffectScope, cancelled};
 use super::error::RunError;
+use super::permission::Once;
 use super::plan::NodePlan;
 use super::task::TaskRun;
+use super::work::approve::outer;
 
 /// Where a task stands among all that run at the same time ([`EffectScope::rank`]).
 type Rank = Vec<u64>;
 
+/// What a task under way may call.
+#[derive(Debug)]
+enum Calls {
+    /// These tools, with any arguments.
+    Any(Vec<ToolId>),
+    /// One call: what it calls else it has called.
+    One(ToolId, Json),
+}
+
+/// A call that may use permissions for one call.
+struct Wanted {
+    tool: ToolId,
+    args: Json,
+    once: Once,
+}
+
+impl Calls {
+    /// Whether they may use what that call may use.
+    fn vie_with(&self, wanted: &Wanted) -> bool {
+        match self {
+            Calls::Any(tools) => tools.contains(&wanted.tool),
+            Calls::One(tool, args) => {
+                *tool == wanted.tool && (wanted.once == Once::Any || *args == wanted.args)
+            }
+        }
+    }
+}
+
 /// Tasks under way that may use a permission for one call.
 #[derive(Debug, Default)]
 pub struct Turns {
-    under_way: Mutex<BTreeMap<Rank, Vec<ToolId>>>,
+    under_way: Mutex<BTreeMap<Rank, Calls>>,
     changed: Notify,
 }
 
@@ -40,7 +72,7 @@ impl Drop for Turn<'_> {
 }
 
 impl Turns {
-    fn under_way(&self) -> MutexGuard<'_, BTreeMap<Rank, Vec<ToolId>>> {
+    fn under_way(&self) -> MutexGuard<'_, BTreeMap<Rank, Calls>> {
         self.under_way
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -52,34 +84,60 @@ impl Turns {
             return None;
         }
         let rank = effects.rank();
-        self.under_way().insert(rank.clone(), node.once.clone());
+        let calls = Calls::Any(node.once.clone());
+        self.under_way().insert(rank.clone(), calls);
         Some(Turn { turns: self, rank })
     }
 
-    /// Whether a task ahead of that one, and none that it is called by, may still call one of the tools.
-    fn is_after(&self, rank: &[u64], tools: &[ToolId]) -> bool {
+    /// Whether a task ahead of that one, and none that it is called by, may use what one of those calls may use.
+    fn is_after(&self, rank: &[u64], wanted: &[Wanted]) -> bool {
         let under_way = self.under_way();
         let ahead = under_way
             .iter()
             .take_while(|(other, _)| other.as_slice() < rank);
         let mut ahead = ahead.filter(|(other, _)| !rank.starts_with(other));
-        ahead.any(|(_, calls)| calls.iter().any(|tool| tools.contains(tool)))
+        ahead.any(|(_, calls)| wanted.iter().any(|wanted| calls.vie_with(wanted)))
     }
 }
 
-/// Waits until it is the task's turn to use permissions for one call of these tools, where it sees any.
+/// [`wait`] for the only call that a task makes.
+///
+/// # Errors
+/// As there.
+pub async fn wait_alone(run: &TaskRun<'_>, (tool, args): (ToolId, &Map)) -> Result<(), RunError> {
+    let cx = run.around.cx;
+    let rank = run.effects.rank();
+    let known = match cx.turns.under_way().get_mut(&rank) {
+        Some(calls) => {
+            *calls = Calls::One(tool, outer(&cx.plan.flow.tools[tool], args));
+            true
+        }
+        None => false,
+    };
+    if known {
+        cx.turns.changed.notify_waiters();
+    }
+    wait(run, std::iter::once((tool, args))).await
+}
+
+/// Waits until it is the task's turn to use permissions for one call for these calls, where it sees any.
 ///
 /// # Errors
 /// Kind `cancelled`, where the task is stopped before.
-pub async fn wait(run: &TaskRun<'_>, tools: &[ToolId]) -> Result<(), RunError> {
+pub async fn wait<'c>(
+    run: &TaskRun<'_>,
+    calls: impl Iterator<Item = (ToolId, &'c Map)>,
+) -> Result<(), RunError> {
     let cx = run.around.cx;
-    let name = |tool: &ToolId| &*cx.plan.tools[*tool].name;
-    let once = tools.iter().copied();
-    let once: Vec<ToolId> = once
-        .filter(|tool| run.permissions.has_once(name(tool)))
-        .collect();
+    let wanted = calls.map(|(tool, args)| {
+        let declared = &cx.plan.flow.tools[tool];
+        let args = outer(declared, args);
+        let once = run.permissions.once(&declared.name, &args);
+        Wanted { tool, args, once }
+    });
+    let wanted: Vec<Wanted> = wanted.filter(|wanted| wanted.once != Once::None).collect();
     let rank = run.effects.rank();
-    if once.is_empty() || !cx.turns.is_after(&rank, &once) {
+    if wanted.is_empty() || !cx.turns.is_after(&rank, &wanted) {
         return Ok(());
     }
     let _waits = run.effects.waits.begin();
@@ -89,7 +147,7 @@ pub async fn wait(run: &TaskRun<'_>, tools: &[ToolId]) -> Result<(), RunError> {
         tokio::pin!(changed);
         // Listens before it looks: a change in between is not missed.
         changed.as_mut().enable();
-        if !cx.turns.is_after(&rank, &once) {
+        if !cx.turns.is_after(&rank, &wanted) {
             break;
         }
         tokio::select! {
@@ -129,5 +187,28 @@ impl Drop for Lent<'_> {
         if let Some(slots) = self.0 {
             slots.forget_permits(1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_calls_that_may_use_the_same_permission_wait() {
+        let wanted = |args: &str, once| Wanted {
+            tool: ToolId(1),
+            args: json!(args),
+            once,
+        };
+        let ahead = Calls::One(ToolId(1), json!("a"));
+        assert!(ahead.vie_with(&wanted("a", Once::Own)));
+        assert!(!ahead.vie_with(&wanted("b", Once::Own)));
+        assert!(ahead.vie_with(&wanted("b", Once::Any)));
+        assert!(!Calls::One(ToolId(0), json!("a")).vie_with(&wanted("a", Once::Any)));
+        // Nobody knows yet what it will call with.
+        assert!(Calls::Any(vec![ToolId(1)]).vie_with(&wanted("b", Once::Own)));
     }
 }

@@ -321,13 +321,18 @@ impl Player<'_> {
 
     fn end(&self, result: &RunResult) {
         for interrupt in &result.interrupts {
-            self.log.tell(Sighting::Interrupt(json!({
+            let mut seen = json!({
                 "id": interrupt.id,
                 "node": interrupt.path,
                 "path": interrupt.path,
                 "ask": interrupt.ask,
                 "permits": interrupt.permits,
-            })));
+            });
+            let place = interrupt.place();
+            if let (true, Some(entries)) = (place != interrupt.path, seen.as_object_mut()) {
+                entries.insert("place".to_owned(), json!(place));
+            }
+            self.log.tell(Sighting::Interrupt(seen));
         }
         self.log.tell(Sighting::Ended(Ended {
             status: result.state,

@@ -94,6 +94,9 @@ pub fn question(open: &OpenInterrupt) -> String {
         }
         other => out.push_str(&indented(&text(other), "  ")),
     }
+    if open.changed {
+        out.push_str("  (it has changed since it was answered: that answer was not taken)\n");
+    }
     for permit in &open.permits {
         out.push_str(&format!("  may permit {}\n", visible(&permitted(permit))));
     }
@@ -116,6 +119,9 @@ fn permitted(permit: &Json) -> String {
     }
     if permit.get("once").is_some() {
         out.push_str(", once");
+    }
+    if let Some(when) = permit.get("when").and_then(Json::as_str) {
+        out.push_str(&format!(", when {when}"));
     }
     out
 }

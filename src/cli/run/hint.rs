@@ -137,7 +137,11 @@ impl Hint {
             };
             let place = open.place();
             let command = self.answer(open, Some(flow));
-            format!("`{place}` waits for an answer; give it with:\n  {command}{or}")
+            let changed = match open.changed {
+                true => " has changed since it was answered: that answer was not taken. It",
+                false => "",
+            };
+            format!("`{place}`{changed} waits for an answer; give it with:\n  {command}{or}")
         }));
         lines.join("\n")
     }

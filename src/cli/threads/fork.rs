@@ -84,8 +84,10 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
         let next = root
             .map(|root| next_tasks(&root.schedule))
             .unwrap_or_default();
-        let file = flow::of(&info.status, context).map(|(file, _)| file);
-        let hint = shelf.hint(file.as_deref().unwrap_or("FILE"), &to, context);
+        let known = flow::of(&info.status, context);
+        let file = known.as_ref().map_or("FILE", |(file, _)| file);
+        let flow = known.as_ref().map(|(_, plan)| &*plan.flow);
+        let hint = shelf.hint(file, &to, flow, context);
         said(&fork, status.state, &next, (&hint, context));
         let in_doubt = engine::fork_in_doubt(store, &fork).await;
         let in_doubt =
@@ -111,7 +113,8 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
         "forked {} at checkpoint {} as {to}",
         args.thread, fork.at
     ));
-    edit::say(&edited, &to, &shelf.hint(&file, &to, context), context);
+    let hint = shelf.hint(&file, &to, Some(&engine.plan.flow), context);
+    edit::say(&edited, &to, &hint, context);
     state::show(shelf, &to, &edited, context).await
 }
 

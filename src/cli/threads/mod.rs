@@ -15,6 +15,7 @@ pub mod show;
 pub mod state;
 pub mod table;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use clap::{Subcommand, ValueEnum};
@@ -139,6 +140,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let mut shelf = Shelf::open(&place, args.look.store, args.look.format, context)?;
     let every = config.models.get("*").map(|entry| &entry.value);
     shelf.scripted = matches!(every, Some(ModelBinding::Scripted));
+    shelf.bound = config.tools.keys().cloned().collect();
     let work = async {
         match args.action.unwrap_or(Action::List) {
             Action::List => list::run(&shelf, context).await,
@@ -171,6 +173,8 @@ pub struct Shelf {
     pasted: Pasted,
     /// Whether the settings leave all models to scenarios.
     scripted: bool,
+    /// Tools that the settings bind.
+    bound: BTreeSet<String>,
     format: Format,
 }
 
@@ -191,6 +195,7 @@ impl Shelf {
             pasted: Pasted::new(named.as_deref(), context),
             named,
             scripted: false,
+            bound: BTreeSet::new(),
             format,
         })
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
+use crate::diag::render::snippet::visible;
 use crate::ir::Flow;
 use crate::run::engine::{open_interrupts, under_way};
 use crate::run::error::RunError;
@@ -64,8 +65,8 @@ pub async fn run(
         Format::Json => format!("{}\n", machine(&info, &standing, &open, word)),
         Format::Human => {
             let file = flow.as_ref().map_or("FILE", |(file, _)| file);
-            let hint = shelf.hint(file, thread, context);
             let flow = flow.as_ref().map(|(_, plan)| &*plan.flow);
+            let hint = shelf.hint(file, thread, flow, context);
             human(&info, &standing, &open, (&hint, flow), word)
         }
     };
@@ -76,9 +77,8 @@ async fn newest(store: &Arc<dyn Store>, thread: &str) -> Result<Standing, Failur
     let image = store.load(thread).await.map_err(failed)?;
     // The newest may be one of a call under way; what is shown is where the run's own graph stands with it.
     let newest = image.as_ref().map_or(0, |image| image.last_seq);
-    let permissions = image
-        .as_ref()
-        .map(|image| permission::of_frames(&image.frames));
+    let permissions = image.as_ref().map(permission::of_thread).transpose();
+    let permissions = permissions.map_err(failed)?;
     let root = image.and_then(|image| image.frames.into_iter().next());
     let permissions = permissions.unwrap_or_default();
     Ok(match root {
@@ -124,6 +124,7 @@ async fn at(
     };
     let state = state(shelf, store, thread, (&checkpoint.frame, seq)).await?;
     let permissions = state.get(PERMISSIONS).map(permission::of_value);
+    let permissions = permissions.transpose().map_err(failed)?;
     Ok(Standing {
         permissions: permissions.unwrap_or_default(),
         checkpoint: seq,
@@ -248,7 +249,7 @@ fn human(
     line("next", &standing.next.join(", "));
     for (index, permission) in standing.permissions.iter().enumerate() {
         let name = if index == 0 { "permitted" } else { "" };
-        line(name, &permitted(permission));
+        line(name, &visible(&permitted(permission)));
     }
     let error = status.error.as_ref().filter(|_| newest);
     if let Some(error) = error.filter(|_| status.state == RunState::Failed) {

@@ -40,7 +40,7 @@ use crate::value::Value;
 
 pub(in crate::expr) use error::brief;
 pub use error::{CompileError, ErrorKind, EvalError};
-pub use shown::shows_no_secret;
+pub use shown::{read_by, shows_no_secret};
 
 use compiler::Compiler;
 use machine::{Machine, Node};

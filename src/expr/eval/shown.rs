@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::FileId;
 use crate::diag::Diagnostics;
+use crate::expr::infer::reads;
+use crate::expr::{Scope, Slot};
 use crate::parse;
 
 /// Names whose fields are looked at one by one.
@@ -18,6 +20,13 @@ pub fn shows_no_secret(text: &str, secret: &BTreeSet<String>) -> bool {
     let mut ignored = Diagnostics::new();
     let parsed = parse::expression(text, FileId(0), &mut ignored);
     parsed.is_some_and(|expr| is_open(&expr, secret, false))
+}
+
+/// Names that an expression's text reads, but for fields of `state`; none where it is no expression.
+pub fn read_by(text: &str, scope: &Scope) -> BTreeSet<Slot> {
+    let mut ignored = Diagnostics::new();
+    let parsed = parse::expression(text, FileId(0), &mut ignored);
+    parsed.map_or_else(BTreeSet::new, |expr| reads(&expr, scope).slots)
 }
 
 /// `selected`: whether a field of it is read, so that it is not shown as a whole.

@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Versions;
-use super::finding::Group::Compatible;
+use super::finding::Group::{Compatible, NeedsMigration};
+use super::finding::Side;
 use super::things::{is_list, named, parts};
 use super::tree::{Part, Tree, both, one};
 use super::words::{Word, noun, word};
@@ -234,6 +235,11 @@ impl Versions<'_> {
             (Some(old), None) => format!("{what} of {of} is gone, it was `{}`", one(key, old)),
             (None, None) => return,
         };
+        if key == "permits" {
+            // What a question permits, and when, is part of what it is.
+            let message = format!("{message}: who was asked before is asked again");
+            return self.say(NeedsMigration, Side::Threads, code, at, message);
+        }
         self.say(Compatible, side, code, at, message);
     }
 

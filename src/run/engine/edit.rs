@@ -15,9 +15,10 @@ use crate::run::frame::Frame;
 use crate::run::half_join::{HalfJoin, half_joins};
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::journal::Journal;
+use crate::run::permission::Lasting;
 use crate::run::schedule;
 use crate::run::store::{
-    Checkpoint, FieldWrite, Record, RunState, Source, Store, ThreadImage, ThreadStatus,
+    Checkpoint, FieldWrite, Record, RunState, Source, Store, StoreError, ThreadImage, ThreadStatus,
 };
 use crate::run::update::update;
 use crate::run::work::subgraph::restore;
@@ -161,8 +162,9 @@ impl Engine {
             &RunOptions::default(),
         );
         cx.forked_from = image.status.forked_from.clone();
-        let changes = step(&mut frame, &cx, &as_node, writes)
+        let mut changes = step(&mut frame, &cx, &as_node, writes)
             .map_err(|error| self.refused(&place.path, &as_node, &error))?;
+        changes.extend(permitted(&mut frame, &taken.image)?);
         let plan = &self.plan.graphs[place.graph];
         let name = as_node.name().to_owned();
         let mut schedule = schedule::to_json(plan, &frame, used_before(&taken.image));
@@ -251,6 +253,21 @@ fn step(
             frame.go_in(cx, writes, false)
         }
     }
+}
+
+/// What of the frame's open step counts although that gives way: answers that took permissions back and, in the run's own graph, which
+/// keeps them, uses of those for one call.
+fn permitted(frame: &mut Frame, image: &ThreadImage) -> Result<Option<FieldWrite>, StoreError> {
+    let lasting = Lasting::default();
+    let root_step = image.frames.first().map_or(0, |root| root.step);
+    let open = image.effects.iter();
+    lasting.load(open.filter(|effect| effect.root_step == root_step))?;
+    let mut changed = lasting.taken_back(&frame.key);
+    let root = frame.key.is_empty();
+    if root {
+        changed.extend(lasting.uses());
+    }
+    Ok(frame.permissions.accept(changed, root))
 }
 
 /// Where the thread stands behind an edit of that frame.

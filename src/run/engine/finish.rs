@@ -103,6 +103,7 @@ impl Engine {
             (cx.thread_id.to_string(), cx.run_id.to_string(), cx.usage());
         let mut checkpoint_id = cx.journal.keeps().then(|| cx.journal.last_seq());
         let kept = cx.journal.kept_seq();
+        let permissions = frame.permissions.all_with(cx.permitting.uses());
         if let Err(failed) = cx.journal.close().await {
             // What the run came to is not kept, whatever it was: that counts first.
             state = RunState::Failed;
@@ -135,7 +136,7 @@ impl Engine {
             output,
             values,
             interrupts,
-            permissions: frame.permissions.now().all().cloned().collect(),
+            permissions,
             error,
             usage,
             begun: true,

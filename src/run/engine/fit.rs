@@ -10,13 +10,10 @@ use serde_json::Value as Json;
 
 use crate::expr::accept::accept;
 use crate::ir::{Field, Graph, GraphId, Node};
-use crate::run::frame::{is_log, log_name};
-use crate::run::joins::JOINS;
-use crate::run::permission::PERMISSIONS;
+use crate::run::frame::{OWN_NAMES, is_log, log_name};
 use crate::run::refit::{Unfit, refit_field, refit_fields, refit_write};
 use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage};
-use crate::run::visits::VISITS;
 use crate::run::waiting::{self, WAITING};
 use crate::run::work::answered::Answered;
 use crate::run::work::cached;
@@ -153,12 +150,7 @@ impl Fit<'_> {
     ) -> Result<(), StartError> {
         let mut names = image.fields.keys().map(|name| base(name));
         let gone = names.find(|name| {
-            kept::path(name).is_none()
-                && *name != VISITS
-                && *name != WAITING
-                && *name != JOINS
-                && *name != PERMISSIONS
-                && !fields.contains_key(name)
+            kept::path(name).is_none() && !OWN_NAMES.contains(name) && !fields.contains_key(name)
         });
         let Some(name) = gone else { return Ok(()) };
         let message = format!(

@@ -13,11 +13,10 @@ use crate::ir::graph::Migrate;
 use crate::run::frame::is_log;
 use crate::run::half_join::HalfJoin;
 use crate::run::joins::{self, JOINS};
-use crate::run::permission::PERMISSIONS;
+use crate::run::permission::{PERMISSION, PERMISSIONS};
 use crate::run::store::{EffectRecord, FieldImage, FrameImage, ThreadImage};
 use crate::run::visits::{self, VISITS};
 use crate::run::waiting::{self, WAITING};
-use crate::run::work::approve::USED;
 use crate::run::{kept, schedule};
 
 use super::names::Names;
@@ -117,7 +116,7 @@ pub(super) fn effects(names: &Names<'_>, image: &ThreadImage) -> Vec<EffectRecor
     let renamed = image.effects.iter().filter_map(|effect| {
         let task = names.key(&effect.task);
         let of = match effect.kind.as_str() {
-            "model" | "tool" | "begun" | "emit" | USED => effect.of().to_owned(),
+            "model" | "tool" | "begun" | "emit" | PERMISSION => effect.of().to_owned(),
             // A node's path.
             _ => names.key(effect.of()),
         };

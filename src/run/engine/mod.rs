@@ -27,7 +27,7 @@ use super::journal::{Durability, Journal};
 use super::kept::Kept;
 use super::limit::{MAX_TASKS, TaskLimit};
 use super::model::Usage;
-use super::permission::Uses;
+use super::permission::Lasting;
 use super::plan::Plan;
 use super::step::{FrameEnd, keep, run_frame, tell_again};
 use super::store::{Record, RunState, Source, Store, ThreadImage};
@@ -57,7 +57,7 @@ mod take_over;
 pub use answers::open_interrupts;
 pub use edit::{Edit, Edited, Written, path as frame_path};
 pub use fork::{Fork, fork, fork_in_doubt};
-pub use live::under_way;
+pub use live::{live, under_way};
 pub use result::{Gone, RunResult, StartError};
 
 use lease::HeldLease;
@@ -242,6 +242,10 @@ impl Engine {
             Ok(stops) => stops,
             Err(error) => return Err(self.give_up(held, error).await),
         };
+        let permitting = Lasting::default();
+        if let Err(error) = permitting.load(&taken.image.effects) {
+            return Err(self.give_up(held, error.into()).await);
+        }
         let status = &taken.image.status;
         let options = RunOptions {
             recursion_limit: options.recursion_limit.or(status.recursion_limit),
@@ -268,7 +272,7 @@ impl Engine {
         cx.was_killed = image.status.state == RunState::Running;
         cx.former = taken.former();
         cx.kept.load(&image.frames);
-        cx.uses.load(&image.effects);
+        cx.permitting = permitting;
         let made = image.frames.iter();
         let made = made.map(|frame| super::schedule::steps(&frame.schedule));
         cx.steps = AtomicU64::new(made.sum());
@@ -373,7 +377,7 @@ impl Engine {
             forked_from: None,
             root: graph,
             former: FormerNames::of(&self.plan.flow),
-            uses: Uses::default(),
+            permitting: Lasting::default(),
             turns: Turns::default(),
             has_kept: AtomicBool::new(false),
         }

@@ -8,10 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 use crate::ir::Graph;
-use crate::run::frame::is_log;
+use crate::run::frame::{OWN_NAMES, is_log};
 use crate::run::joins::{self, JOINS};
 use crate::run::kept;
-use crate::run::permission::PERMISSIONS;
 use crate::run::store::{EffectRecord, FrameImage, ThreadImage};
 use crate::run::visits::VISITS;
 use crate::run::waiting::{self, WAITING};
@@ -47,10 +46,10 @@ fn refused(message: String) -> StartError {
 }
 
 fn fields(graph: &Graph, frame: &FrameImage, held: Held) -> Result<(), StartError> {
-    let names = frame.fields.keys().filter(|name| {
-        kept::path(name).is_none()
-            && ![VISITS, JOINS, WAITING, PERMISSIONS].contains(&name.as_str())
-    });
+    let names = frame
+        .fields
+        .keys()
+        .filter(|name| kept::path(name).is_none() && !OWN_NAMES.contains(&name.as_str()));
     let has: BTreeSet<&str> = names.map(|name| field(name)).collect();
     for (old, new) in &graph.migrate.fields {
         let anew = |field: &crate::ir::Field| field.name == *new && held.begins_anew(field);

@@ -172,7 +172,7 @@ impl Frame {
         self.made += 1;
         let root = self.key.is_empty();
         if root {
-            permitted.extend(cx.uses.take());
+            permitted.extend(cx.permitting.commit());
         }
         let mut changes = self.accept(graph, written, agenda);
         changes.extend(self.permissions.accept(permitted, root));

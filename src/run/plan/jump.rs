@@ -299,11 +299,13 @@ fn target(builder: &Builder<'_>, to: &Target, scope: &mut Scope) -> Result<Targe
                 Target::Node(node) => Some(*node),
                 _ => None,
             };
+            let with = named(builder, with, scope)?;
+            scope.forget(var);
             TargetPlan::Each {
                 var,
                 items,
                 worker: *worker,
-                with: named(builder, with, scope)?,
+                with,
                 then: then.iter().filter_map(node).collect(),
             }
         }
@@ -320,11 +322,13 @@ fn target(builder: &Builder<'_>, to: &Target, scope: &mut Scope) -> Result<Targe
                 Target::Named(name) => Some(name.as_str().into()),
                 _ => None,
             };
+            let with = named(builder, with, scope)?;
+            scope.forget(var);
             TargetPlan::NamedEach {
                 var,
                 items,
                 worker: worker.as_str().into(),
-                with: named(builder, with, scope)?,
+                with,
                 then: then.iter().filter_map(name).collect(),
             }
         }

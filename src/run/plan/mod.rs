@@ -26,7 +26,7 @@ pub use code::{Code, PlanError, Text};
 pub use graph::GraphPlan;
 pub use jump::{EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan, Then};
 pub use node::{AskPlan, NodePlan, WorkPlan};
-pub use permit::PermitPlan;
+pub use permit::{PermitPlan, PinPlan};
 pub use tool::ToolPlan;
 
 use code::Builder;

@@ -370,12 +370,13 @@ fn stops(
     let mut stops = Vec::new();
     for stop in node.stops.iter().filter(|stop| stop.after == after) {
         let ask = question(builder, &stop.ask, scope)?;
+        let slot = scope.declare(stop.name.as_str(), Type::Json);
         stops.push(StopPlan {
             name: stop.name.as_str().into(),
-            slot: scope.declare(stop.name.as_str(), Type::Json),
+            slot,
             ask,
             expect: stop.expect.clone(),
-            permits: permit::plan(builder, &stop.permits, scope)?,
+            permits: permit::plan(builder, &stop.permits, slot, scope)?,
         });
     }
     Ok(stops)
@@ -427,7 +428,7 @@ fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPla
             timeout,
         } => WorkPlan::Interrupt {
             ask: question(builder, ask, scope)?,
-            permits: permit::plan(builder, permits, scope)?,
+            permits: permit::plan(builder, permits, slots::ANSWER, scope)?,
             expect: expect.clone().unwrap_or(Type::Json),
             timeout: match timeout {
                 Some(timeout) => Some((

@@ -1,12 +1,15 @@
 //! Permissions of a question, ready to run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::expr::eval::read_by;
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::ToolId;
 use crate::ir::node::Permit;
 
 use super::code::{Builder, Code, PlanError};
+use super::node::slots;
 
 /// Calls that the answer to a question permits.
 pub struct PermitPlan {
@@ -20,6 +23,20 @@ pub struct PermitPlan {
     pub pins: Option<Vec<PinPlan>>,
     /// When the answer permits it.
     pub when: Option<Code>,
+    /// Names, other than the answer and an element, that its condition and what else the answer decides read.
+    pub reads: BTreeSet<Slot>,
+}
+
+impl PermitPlan {
+    /// The expressions that the answer decides, as they are written.
+    pub fn by_answer(&self) -> impl Iterator<Item = (&str, &Code)> {
+        let items = self.each.iter().filter(|each| each.by_answer);
+        let items = items.map(|each| ("each", &each.items));
+        let pins = self.pins.iter().flatten().filter(|pin| pin.by_answer);
+        let pins = pins.map(|pin| (&*pin.name, &pin.value));
+        let when = self.when.iter().map(|when| ("when", when));
+        when.chain(items).chain(pins)
+    }
 }
 
 /// A list, with a permission for each of its elements.
@@ -38,21 +55,28 @@ pub struct PinPlan {
     pub name: Arc<str>,
     /// Its value.
     pub value: Code,
-    /// Whether the value reads the answer.
+    /// Whether the value reads the answer, or an element of a list that does.
     pub by_answer: bool,
 }
 
-/// The permissions of a question; `scope` has its answer.
+/// The permissions of a question; `scope` has its answer, under that slot.
 pub fn plan(
     builder: &Builder<'_>,
     permits: &[Permit],
+    answer: Slot,
     scope: &mut Scope,
 ) -> Result<Vec<PermitPlan>, PlanError> {
     let permits = permits.iter();
-    permits.map(|permit| one(builder, permit, scope)).collect()
+    let plans = permits.map(|permit| one(builder, permit, answer, scope));
+    plans.collect()
 }
 
-fn one(builder: &Builder<'_>, permit: &Permit, scope: &mut Scope) -> Result<PermitPlan, PlanError> {
+fn one(
+    builder: &Builder<'_>,
+    permit: &Permit,
+    answer: Slot,
+    scope: &mut Scope,
+) -> Result<PermitPlan, PlanError> {
     let each = match &permit.each {
         Some(each) => Some(EachPlan {
             items: builder.code(&each.items, scope)?,
@@ -67,19 +91,37 @@ fn one(builder: &Builder<'_>, permit: &Permit, scope: &mut Scope) -> Result<Perm
     let pins = permit.pins.as_ref().map(|pins| {
         let pins = pins.iter().map(|pin| {
             let param = params.iter().find(|param| param.name == pin.name);
+            let late = each.as_ref().filter(|each| each.by_answer);
+            let of_late =
+                late.is_some_and(|each| read_by(&pin.value.text, scope).contains(&each.var));
             Ok(PinPlan {
                 name: param.map_or(&*pin.name, |param| param.outer_name()).into(),
                 value: builder.code(&pin.value, scope)?,
-                by_answer: pin.by_answer,
+                by_answer: pin.by_answer || of_late,
             })
         });
         pins.collect::<Result<Vec<_>, PlanError>>()
     });
-    Ok(PermitPlan {
+    let mut plan = PermitPlan {
         tool: permit.tool,
         once: permit.once,
-        each,
         pins: pins.transpose()?,
         when,
-    })
+        reads: BTreeSet::new(),
+        each,
+    };
+    let texts = plan.by_answer();
+    let mut reads: BTreeSet<Slot> = texts
+        .flat_map(|(_, code)| read_by(code.text(), scope))
+        .collect();
+    // What `run` says is no matter of the flow's, and changes from process to process.
+    for known in [answer, slots::ANSWERED, slots::RUN] {
+        reads.remove(&known);
+    }
+    if let Some(each) = &plan.each {
+        reads.remove(&each.var);
+        scope.forget(each.var);
+    }
+    plan.reads = reads;
+    Ok(plan)
 }

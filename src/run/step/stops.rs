@@ -35,6 +35,7 @@ pub(super) fn stops_before(
             let id = short_hash("stop", &format!("{}/{key}", cx.asking_thread()));
             open.push(OpenInterrupt {
                 permits: Vec::new(),
+                changed: false,
                 id,
                 node: name.to_string(),
                 path,

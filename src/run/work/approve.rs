@@ -12,7 +12,7 @@ use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::ordinal::Of;
-use crate::run::permission::Claim;
+use crate::run::permission::{Change, Claim, digest};
 use crate::run::plan::NodePlan;
 use crate::run::task::TaskRun;
 use crate::value::Map;
@@ -20,15 +20,14 @@ use crate::value::Map;
 use super::Stop;
 use super::answered::Answered;
 use super::narrow;
+use super::tool_call::Errors;
+use super::tool_outside::kept_as;
 
 /// What stands behind the id of an approval.
 const APPROVAL: char = '&';
 
 /// What stands behind the id of the use of a permission for one call.
 const USE: char = '%';
-
-/// Kind of the record of such a use.
-pub const USED: &str = "permission";
 
 /// What a call may be made with.
 pub struct Settled {
@@ -56,6 +55,8 @@ struct Asking<'r, 'a> {
     node: &'r NodePlan,
     id: ToolId,
     tool: &'r Tool,
+    args: Map,
+    errors: Errors,
     scope: &'r EffectScope,
     /// What the person is shown.
     question: Json,
@@ -66,7 +67,7 @@ struct Asking<'r, 'a> {
 /// The arguments that a call may be made with: those that it came with, where nobody has to be asked.
 ///
 /// What a person has answered holds also where a later version of the flow would not ask any more: a call that was refused
-/// is not made. Nobody is asked for a call that is made already.
+/// is not made. Nobody is asked where the journal has the result of this very call: that is answered from there.
 ///
 /// # Errors
 /// [`Stop::Interrupted`] while nobody has answered; kind `unapproved` where the call is refused, `tool_error` where the
@@ -75,7 +76,7 @@ pub fn settle(
     run: &TaskRun<'_>,
     node: &NodePlan,
     id: ToolId,
-    args: Map,
+    (args, errors): (Map, Errors),
     scope: &EffectScope,
 ) -> Result<Settled, Stop> {
     let cx = run.around.cx;
@@ -90,8 +91,10 @@ pub fn settle(
         node,
         id,
         tool,
+        errors,
         scope,
         question: question(tool, &args),
+        args,
         // One that is only looked for counts as no part of the call: what comes behind it has the same ids in every process.
         asked: match tool.asks() {
             true => scope.next(cx, of),
@@ -101,12 +104,14 @@ pub fn settle(
     let effect = format!("{}{APPROVAL}", asking.asked);
     let effect = scope.usable(cx, &effect, &run.path(), |kept| asking.is_usable(kept));
     match cx.journal.finished(scope.task(), &effect) {
-        Some(kept) => asking.answered(args, Answered::of(kept).answer),
-        None if !tool.asks() || (may_know && asking.is_made()) => Ok(args.into()),
+        Some(kept) => asking.answered(Answered::of(kept).answer),
+        None if !tool.asks() || (may_know && asking.is_made(&asking.args)) => {
+            Ok(asking.args.into())
+        }
         None => match asking.permitted() {
             Some(claims) => Ok(Settled {
                 claims,
-                ..args.into()
+                ..asking.args.into()
             }),
             None => Err(asking.ask(effect)),
         },
@@ -114,11 +119,12 @@ pub fn settle(
 }
 
 impl Asking<'_, '_> {
-    /// Whether the call is made already.
-    fn is_made(&self) -> bool {
+    /// Whether the journal has what the call with these arguments is answered with.
+    fn is_made(&self, args: &Map) -> bool {
         let call = self.scope.first(Of::node("tool", &self.tool.name));
+        let kept = kept_as(self.run, (self.id, self.errors), args, self.scope, &call);
         let journal = &self.run.around.cx.journal;
-        journal.finished(self.scope.task(), &call).is_some()
+        journal.finished(self.scope.task(), &kept).is_some()
     }
 
     /// Whether an answer in the journal still counts for the call.
@@ -130,7 +136,12 @@ impl Asking<'_, '_> {
         if !kept.asked.is_none_or(same) {
             return false;
         }
-        if self.is_made() || decision == Some("refuse") {
+        let given = match decision {
+            Some("refuse") => return true,
+            Some("edit") => edited(&self.run.around.cx.plan.flow, self.tool, kept.answer),
+            _ => Ok(self.args.clone()),
+        };
+        if given.as_ref().is_ok_and(|given| self.is_made(given)) {
             return true;
         }
         // What was agreed to on the thread that this one was forked from lets no call be made here.
@@ -139,26 +150,23 @@ impl Asking<'_, '_> {
         }
         // Arguments that an earlier version of the flow took, and this one doesn't, would fail the call in each process: the person is
         // asked anew, where that may be.
-        decision != Some("edit") || !self.tool.asks() || {
-            let flow = &self.run.around.cx.plan.flow;
-            let given = edited(flow, self.tool, kept.answer);
-            given.is_ok_and(|given| narrow::check(self.run, self.node, self.id, &given).is_ok())
-        }
+        let fits = |given: Map| narrow::check(self.run, self.node, self.id, &given).is_ok();
+        decision != Some("edit") || !self.tool.asks() || given.is_ok_and(fits)
     }
 
-    fn answered(&self, args: Map, answer: &Json) -> Result<Settled, Stop> {
+    fn answered(self, answer: &Json) -> Result<Settled, Stop> {
         match answer.get("decision").and_then(Json::as_str) {
-            Some("approve") => Ok(args.into()),
+            Some("approve") => Ok(self.args.into()),
             Some("edit") => {
                 let given = edited(&self.run.around.cx.plan.flow, self.tool, answer)
                     .map_err(|problem| RunError::new(ErrorKind::ToolError, problem))?;
-                if !self.is_made() {
+                if !self.is_made(&given) {
                     narrow::check(self.run, self.node, self.id, &given)?;
                 }
                 let changed = Some(outer(self.tool, &given));
                 Ok(Settled {
                     args: given,
-                    changed: changed.filter(|given| *given != outer(self.tool, &args)),
+                    changed: changed.filter(|given| *given != outer(self.tool, &self.args)),
                     claims: false,
                 })
             }
@@ -173,6 +181,8 @@ impl Asking<'_, '_> {
     }
 
     /// Whether a permission covers the call, and if so, whether the call uses it up. The use is noted.
+    ///
+    /// One that is used already covers the same call once more: made again after a crash, or tried again.
     fn permitted(&self) -> Option<bool> {
         let cx = self.run.around.cx;
         let args = self.question.get("args").unwrap_or(&Json::Null);
@@ -181,44 +191,48 @@ impl Asking<'_, '_> {
         let mut own = covering
             .into_iter()
             .filter(|(_, permission)| is_own(permission.life.as_deref()));
-        // By the names that nodes had when the run began: a call that goes on under another name is the same.
-        let task = cx.former_name(self.scope.task());
-        let call = format!("{task}#{}{USE}", self.asked);
-        own.find_map(|(id, permission)| match permission.once {
-            false => Some(false),
-            true if permission.used.is_some() => None,
-            true => cx.uses.claim(id, &call).then(|| {
-                self.keep_use(Claim {
-                    permission: id.clone(),
-                    task: call.clone(),
-                });
-                true
-            }),
-        })
-    }
-
-    fn keep_use(&self, claim: Claim) {
+        // By the names that nodes had when the run began: a call that goes on under another name is the same. One with other arguments is not.
+        let use_id = format!("{}{USE}{}", self.asked, digest(args));
         let task = self.scope.task();
-        let journal = &self.run.around.cx.journal;
-        let id = format!("{}{USE}", self.asked);
-        if journal.finished(task, &id).is_none() {
-            let claim = json!(claim);
-            journal.effect(task, id, USED, &self.tool.name, claim);
+        let call = format!("{}#{use_id}", cx.former_name(task));
+        let (id, permission) = own.find(|(id, permission)| {
+            !permission.once || (permission.used.is_none() && cx.permitting.claim(id, &call))
+        })?;
+        if permission.once {
+            let permission = id.clone();
+            let used = Change::Used(Claim { permission, call });
+            (cx.permitting).keep(&cx.journal, (task, use_id), vec![used]);
         }
+        Some(permission.once)
     }
 
     fn ask(self, effect: String) -> Stop {
         let cx = self.run.around.cx;
+        // In a fork the answer was another thread's.
+        let first = format!("{}{APPROVAL}", self.asked);
+        let changed = cx.forked_from.is_none() && effect != first;
         Stop::Interrupted(vec![OpenInterrupt {
             id: self.scope.question_id(cx, &effect),
             node: self.run.name.to_owned(),
             path: self.run.path(),
             ask: self.question,
             permits: Vec::new(),
+            changed,
             expect: cx.plan.approval.clone(),
             task: self.scope.task().to_owned(),
             effect,
         }])
+    }
+}
+
+/// Keeps the uses of permissions that calls are about to make, whatever the durability: no crash may give one back.
+///
+/// # Errors
+/// Of the store.
+pub async fn keep_uses(run: &TaskRun<'_>, claims: bool) -> Result<(), RunError> {
+    match claims {
+        true => Ok(run.around.cx.journal.keep().await?),
+        false => Ok(()),
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::ir::ToolId;
-use crate::run::error::RunError;
 use crate::run::ordinal::Of;
 use crate::run::plan::node::slots;
 use crate::run::plan::{Code, NodePlan};
@@ -13,7 +12,8 @@ use crate::run::task::TaskRun;
 use crate::run::turns;
 
 use super::Stop;
-use super::tool_call::{Call, Errors, call_one, prepare};
+use super::approve;
+use super::tool_call::{Call, Errors, accepted, call_one, prepare};
 
 /// The work.
 ///
@@ -37,11 +37,10 @@ pub async fn work<'a>(
     let scope = run
         .effects
         .child(cx, Of::named("tool", &cx.plan.tools[tool].name));
-    turns::wait(run, &[tool]).await?;
-    let settled = prepare(run, node, tool, &Json::Object(json), &scope)?;
-    if settled.claims {
-        cx.journal.keep().await.map_err(RunError::from)?;
-    }
+    let args = accepted(run, tool, &Json::Object(json))?;
+    turns::wait_alone(run, (tool, &args)).await?;
+    let settled = prepare(run, node, tool, (args, Errors::ToNode), &scope)?;
+    approve::keep_uses(run, settled.claims).await?;
     let call = Call {
         tool,
         args: settled.args,

@@ -211,6 +211,7 @@ fn ask(
         path: run.path(),
         ask: question,
         permits: Vec::new(),
+        changed: false,
         expect: cx.plan.happened.clone(),
         task: call.scope.task().to_owned(),
         effect: doubt,

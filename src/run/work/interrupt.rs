@@ -113,15 +113,21 @@ fn put(run: &mut TaskRun<'_>, question: &Question<'_>) -> Result<Asked, RunError
     let answered = run.effects.next(cx, of("answer"));
     let shown = permit::shown(run, question.permits)?;
     let permits: Vec<Json> = shown.iter().map(|shown| shown.json.clone()).collect();
-    let id = asked_id(run, &asked, &permits);
+    let rules = permit::rules(run, question.permits);
+    let (id, earlier) = asked_id(run, &asked, (&permits, rules.as_ref()));
     // An answer is to the question that has the same sign behind its id.
     let sign = id.strip_prefix(&asked).unwrap_or_default();
-    let answered = format!("{answered}{sign}");
     let task = run.effects.task();
+    let mut earlier = earlier.iter().filter_map(|id| id.strip_prefix(&asked));
+    let changed = earlier.any(|sign| {
+        let id = format!("{answered}{sign}");
+        cx.journal.finished(task, &id).is_some()
+    });
+    let answered = format!("{answered}{sign}");
     let kept = match cx.journal.finished(task, &id) {
         Some(known) => known.clone(),
         None => {
-            let kept = question.kept(run, permits)?;
+            let kept = question.kept(run, permits, rules)?;
             let noted = seen(run).noted(kept.clone());
             cx.journal.effect(task, id, "ask", &path, noted);
             kept
@@ -133,6 +139,7 @@ fn put(run: &mut TaskRun<'_>, question: &Question<'_>) -> Result<Asked, RunError
         path,
         ask: kept.get("ask").cloned().unwrap_or_default(),
         permits: permits_of(&kept).to_vec(),
+        changed,
         expect: Some(question.expect.clone()),
         task: task.to_owned(),
         effect: answered,
@@ -170,28 +177,34 @@ fn take(
     run.bind_all(question.lets)?;
     let place = open.place();
     let place = run.around.cx.former_name(&place).into_owned();
-    let id = format!("{}#{}", open.task, open.effect);
-    permit::given(run, shown, &place, &answered, &id)
+    permit::given(run, shown, &place, &answered, (&open.task, &open.effect))
 }
 
-/// The id of a question: of one that was asked with other pins, by an earlier version of the flow or by the thread that this
-/// one was forked from, it is another.
-fn asked_id(run: &TaskRun<'_>, asked: &str, permits: &[Json]) -> String {
+/// The id of a question, and those of the questions in its place that it is none of: asked with other pins or conditions, by an earlier
+/// version of the flow or by the thread that this one was forked from.
+fn asked_id(
+    run: &TaskRun<'_>,
+    asked: &str,
+    (permits, rules): (&[Json], Option<&Json>),
+) -> (String, Vec<String>) {
     let cx = run.around.cx;
     let own = match cx.forked_from {
         None => asked.to_owned(),
         Some(_) => run.effects.of_request(cx, asked, &seen(run)),
     };
     let mut id = own.clone();
-    let mut made = 0;
+    let mut others = Vec::new();
     while let Some(kept) = cx.journal.finished(run.effects.task(), &id)
-        && permits_of(kept) != permits
+        && (permits_of(kept) != permits || kept.get(RULES) != rules)
     {
-        made += 1;
-        id = format!("{own}={made}");
+        others.push(id);
+        id = format!("{own}={}", others.len());
     }
-    id
+    (id, others)
 }
+
+/// The entry of a question that is kept, for what decides beside its answer what that permits.
+const RULES: &str = "rules";
 
 /// What a question that is kept was said to permit.
 fn permits_of(kept: &Json) -> &[Json] {
@@ -206,11 +219,17 @@ fn seen(run: &TaskRun<'_>) -> Request {
 
 impl Question<'_> {
     /// It as the journal keeps it.
-    fn kept(&self, run: &TaskRun<'_>, permits: Vec<Json>) -> Result<Json, RunError> {
+    fn kept(
+        &self,
+        run: &TaskRun<'_>,
+        permits: Vec<Json>,
+        rules: Option<Json>,
+    ) -> Result<Json, RunError> {
         let now = run.around.cx.ambient.now().to_string();
         let mut kept = json!({ "ask": shown_text(run, self.ask)?, "at": now });
         if let (false, Some(entries)) = (permits.is_empty(), kept.as_object_mut()) {
             entries.insert("permits".to_owned(), Json::Array(permits));
+            entries.extend(rules.map(|rules| (RULES.to_owned(), rules)));
         }
         Ok(kept)
     }

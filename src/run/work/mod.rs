@@ -166,6 +166,8 @@ pub fn handle(
         task.send.as_ref().map(|(_, input)| input),
         &handler,
     );
+    // It leaves no permission, but what it was answered takes earlier ones back.
+    run.permit(around.cx.permitting.taken_back(effects.task()));
     run.put_slot(slots::ERROR, Value::from_json(&error.to_record()));
     run.jumped = true;
     run.handles = Some(error.clone());

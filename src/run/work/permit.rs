@@ -3,16 +3,29 @@
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::expr::accept::accept_fields;
+use crate::expr::eval::Env;
 use crate::ir::ErrorKind;
 use crate::run::error::RunError;
-use crate::run::permission::{Change, Permission};
-use crate::run::plan::PermitPlan;
+use crate::run::permission::{Change, Permission, digest};
+use crate::run::plan::{PermitPlan, PinPlan};
 use crate::run::task::TaskRun;
 use crate::value::Value;
 
 use super::answered::Answered;
 use super::approve::outer;
 use super::tool_outside::all;
+
+/// What decides, beside the answer, which permissions that gives: conditions and pins as they are written, and the values of names in them.
+pub fn rules(run: &TaskRun<'_>, permits: &[PermitPlan]) -> Option<Json> {
+    let rules = permits.iter().map(|permit| {
+        let texts = permit.by_answer();
+        let texts: Vec<Json> = texts.map(|(of, code)| json!([of, code.text()])).collect();
+        let names = permit.reads.iter();
+        let names = names.map(|slot| run.env().slot(*slot).map(|value| value.to_stored()));
+        json!([texts, names.collect::<Vec<_>>()])
+    });
+    (!permits.is_empty()).then(|| json!(digest(&rules.collect())))
+}
 
 /// A permission as far as it is known ahead of the answer.
 pub struct Shown<'p> {
@@ -21,6 +34,17 @@ pub struct Shown<'p> {
     element: Option<Value>,
     /// What the person is shown.
     pub json: Json,
+}
+
+/// What stands behind the id of an answer, for what that takes back.
+const TAKEN_BACK: char = '%';
+
+impl Shown<'_> {
+    /// A digest of the tool and its pins. How the answer decides and how many calls it permits is no part of that: of the same pins a later
+    /// answer counts.
+    fn pins(&self) -> String {
+        digest(&json!([self.json.get("tool"), self.json.get("args")]))
+    }
 }
 
 /// What the answer to a question would permit, as far as that doesn't depend on the answer.
@@ -75,16 +99,18 @@ fn early(run: &TaskRun<'_>, permit: &PermitPlan, has_element: bool) -> Result<Js
     if permit.once {
         shown.insert("once".to_owned(), json!(true));
     }
-    let of_answer = permit.each.is_some() && !has_element;
-    if of_answer {
+    if permit.each.is_some() && !has_element {
         shown.insert("each_by_answer".to_owned(), json!(true));
+    }
+    if let Some(when) = &permit.when {
+        shown.insert("when".to_owned(), json!(when.text()));
     }
     let Some(pins) = &permit.pins else {
         return Ok(Json::Object(shown));
     };
     let (mut args, mut late) = (JsonMap::new(), Vec::new());
     for pin in pins {
-        match pin.by_answer || of_answer {
+        match pin.by_answer {
             true => late.push(&*pin.name),
             false => _ = args.insert(pin.name.to_string(), run.eval(&pin.value)?.to_json()),
         }
@@ -110,12 +136,25 @@ fn accepted(run: &TaskRun<'_>, permit: &PermitPlan, args: &Json) -> Result<Json,
             tool.name,
             all(&wrong)
         );
-        RunError::new(ErrorKind::Expression, message)
+        let error = RunError::new(ErrorKind::Expression, message);
+        let at = |pin: &&PinPlan| wrong.iter().any(|wrong| is_of(&wrong.path, &pin.name));
+        match permit.pins.iter().flatten().find(at) {
+            Some(pin) => error.at(pin.value.place()),
+            None => error,
+        }
     })?;
     Ok(outer(
         tool,
         accepted.as_map().unwrap_or(&Default::default()),
     ))
+}
+
+/// Whether a path in the arguments leads to a parameter, or into it: `$.to`, `$.to[0]`.
+fn is_of(path: &str, param: &str) -> bool {
+    let rest = path
+        .strip_prefix("$.")
+        .and_then(|path| path.strip_prefix(param));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// What an answer changes: what the same question permitted with the same pins is taken back, and given again where its
@@ -128,15 +167,21 @@ pub fn given(
     shown: &[Shown<'_>],
     question: &str,
     answered: &Answered<'_>,
-    id: &str,
+    (task, effect): (&str, &str),
 ) -> Result<(), RunError> {
+    let cx = run.around.cx;
     let mut changes: Vec<Change> = shown
         .iter()
         .map(|shown| Change::Answered {
             question: question.to_owned(),
-            shown: shown.json.clone(),
+            pins: shown.pins(),
         })
         .collect();
+    // Counts also where the task fails behind it.
+    let id = format!("{effect}{TAKEN_BACK}");
+    (cx.permitting).keep(&cx.journal, (task, id), changes.clone());
+    // By the names that nodes had when the run began: under another name it is the same answer.
+    let id = format!("{}#{effect}", cx.former_name(task));
     let mut index = 0;
     for shown in shown {
         let permit = shown.permit;
@@ -154,12 +199,12 @@ pub fn given(
                 continue;
             }
             changes.push(Change::Given(Box::new(Permission {
-                tool: run.around.cx.plan.flow.tools[permit.tool].name.clone(),
+                tool: cx.plan.flow.tools[permit.tool].name.clone(),
                 args: args(run, shown)?,
                 once: permit.once,
                 question: question.to_owned(),
-                shown: shown.json.clone(),
-                answer: id.to_owned(),
+                pins: shown.pins(),
+                answer: id.clone(),
                 index,
                 by: answered.by.to_owned(),
                 at: answered.at.to_owned(),

@@ -200,7 +200,7 @@ pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Resu
     frame.half = schedule::half(&image.schedule);
     frame.visits.load(graph, image);
     frame.base = Base::of(graph, image);
-    frame.permissions.load(image);
+    frame.permissions.load(image)?;
     restore_fields(frame, graph, image)?;
     frame.joins.load(image, numbers);
     Ok(())

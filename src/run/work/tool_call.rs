@@ -122,14 +122,20 @@ pub async fn answer_all<'a>(
     let mut ready = Vec::new();
     let mut changed = BTreeMap::new();
     let mut open = Vec::new();
-    turns::wait(run, tools).await?;
+    let wanted = calls.iter().map(|call| requested(run, tools, call));
+    let wanted: Vec<Result<(ToolId, Map), RunError>> = wanted.collect();
+    turns::wait(
+        run,
+        wanted.iter().flatten().map(|(tool, args)| (*tool, args)),
+    )
+    .await?;
     let mut claims = false;
     // All that a person has to approve is asked for at once, before any of the calls is made.
-    for (index, (call, scope)) in calls.iter().zip(&scopes).enumerate() {
-        let result = match requested(run, tools, call) {
-            Ok((tool, args)) => prepare(run, node, tool, args, scope).map(|args| (tool, args)),
-            Err(refusal) => Err(RunError::new(ErrorKind::ToolError, refusal).into()),
-        };
+    for (index, (wanted, scope)) in wanted.into_iter().zip(&scopes).enumerate() {
+        let result = wanted.map_err(Stop::from).and_then(|(tool, args)| {
+            let settled = prepare(run, node, tool, (args, Errors::ToModel), scope)?;
+            Ok((tool, settled))
+        });
         match (result, results.get_mut(index)) {
             (Ok((tool, settled)), _) => {
                 claims |= settled.claims;
@@ -152,10 +158,7 @@ pub async fn answer_all<'a>(
     if !open.is_empty() {
         return Err(Stop::Interrupted(open));
     }
-    if claims {
-        let kept = run.around.cx.journal.keep().await;
-        kept.map_err(RunError::from)?;
-    }
+    approve::keep_uses(run, claims).await?;
     let mut outside = Vec::new();
     for (index, call) in ready {
         let result = if runs_inside(run, call.tool) {
@@ -205,20 +208,19 @@ fn scope_of(run: &TaskRun<'_>, tools: &[ToolId], call: &Requested) -> EffectScop
 }
 
 /// The tool and the arguments that a model asked for.
-fn requested<'c>(
+fn requested(
     run: &TaskRun<'_>,
     tools: &[ToolId],
-    call: &'c Requested,
-) -> Result<(ToolId, &'c Json), String> {
+    call: &Requested,
+) -> Result<(ToolId, Map), RunError> {
     let plan = &run.around.cx.plan;
     let named = |tool: &ToolId| *plan.tools[*tool].name == *call.name;
+    let refused = |why: String| RunError::new(ErrorKind::ToolError, why);
     let Some(tool) = tools.iter().copied().find(named) else {
-        return Err(unknown(run, tools, &call.name));
+        return Err(refused(unknown(run, tools, &call.name)));
     };
-    match &call.args {
-        Ok(args) => Ok((tool, args)),
-        Err(problem) => Err(problem.clone()),
-    }
+    let args = call.args.as_ref().map_err(|why| refused(why.clone()))?;
+    Ok((tool, accepted(run, tool, args)?))
 }
 
 /// The outcome of a call that does not wait for an answer.
@@ -300,17 +302,11 @@ pub async fn call_one<'a>(
     }
 }
 
-/// The arguments of a call: of their types, let through here, and approved where a person has to.
+/// The arguments of a call, of their types.
 ///
 /// # Errors
-/// Kind `tool_error` where one of these does not hold; [`Stop::Interrupted`] while nobody has answered.
-pub fn prepare(
-    run: &TaskRun<'_>,
-    node: &NodePlan,
-    tool: ToolId,
-    args: &Json,
-    scope: &EffectScope,
-) -> Result<Settled, Stop> {
+/// Kind `tool_error` where they are not.
+pub fn accepted(run: &TaskRun<'_>, tool: ToolId, args: &Json) -> Result<Map, RunError> {
     let flow = &run.around.cx.plan.flow;
     let declared = &flow.tools[tool];
     let accepted = accept_fields(args, &declared.params, &flow.types).map_err(|wrong| {
@@ -319,7 +315,20 @@ pub fn prepare(
             format!("`{}` refuses its arguments: {}", declared.name, all(&wrong)),
         )
     })?;
-    let args = accepted.as_map().cloned().unwrap_or_default();
+    Ok(accepted.as_map().cloned().unwrap_or_default())
+}
+
+/// The arguments that a call is made with: let through here, and approved where a person has to.
+///
+/// # Errors
+/// Kind `tool_error` where they are not let through; [`Stop::Interrupted`] while nobody has answered.
+pub fn prepare(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    tool: ToolId,
+    (args, errors): (Map, Errors),
+    scope: &EffectScope,
+) -> Result<Settled, Stop> {
     narrow::check(run, node, tool, &args)?;
-    approve::settle(run, node, tool, args, scope)
+    approve::settle(run, node, tool, (args, errors), scope)
 }

@@ -12,7 +12,7 @@ use crate::expr::Type;
 use crate::expr::accept::{Mismatch, accept};
 use crate::ir::{ErrorKind, Tool, ToolId};
 use crate::run::cut_off::Cut;
-use crate::run::effect::cancelled;
+use crate::run::effect::{EffectScope, cancelled};
 use crate::run::error::RunError;
 use crate::run::memory::{self, Access, MemoryTool};
 use crate::run::model::CallContext;
@@ -21,7 +21,7 @@ use crate::run::plan::NodePlan;
 use crate::run::request::Request;
 use crate::run::task::TaskRun;
 use crate::run::tool::{ToolBackend, ToolCall};
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 use super::Stop;
 use super::doubt::{self, Known};
@@ -43,16 +43,10 @@ pub async fn call_outside(
         return Err(RunError::new(ErrorKind::ToolError, "the arguments are no object").into());
     };
     let of = Of::node("tool", &tool.name);
-    let made = call.scope.next(cx, of);
     let request = Request::new(&json!(args));
+    let made = call.scope.next(cx, of);
+    let id = kept_as(run, (call.tool, call.errors), &call.args, call.scope, &made);
     let made = call.scope.of_request(cx, &made, &request);
-    // What an earlier version of the flow was content with counts as an attempt that has failed.
-    let id = call.scope.usable(cx, &made, &tool.name, |kept| {
-        is_final(tool, call.errors)
-            || kept
-                .get("ok")
-                .is_none_or(|ok| result_of(run, tool, ok).is_ok())
-    });
     let stale = (id != made).then_some(&made);
     let stale = stale.filter(|id| {
         let kept = cx.journal.kept(call.scope.task(), id);
@@ -100,6 +94,26 @@ pub async fn call_outside(
     result_of(run, tool, result).or_else(|message| {
         let error = RunError::new(ErrorKind::InvalidOutput, message);
         or_instead(run, call.tool, error)
+    })
+}
+
+/// The id under which the journal has the outcome of a call with these arguments, or will have it: `first` is that of the first outcome of
+/// its place in the task. What may not be asked for again and what is answered without a call is the same by this.
+pub fn kept_as(
+    run: &TaskRun<'_>,
+    (tool, errors): (ToolId, Errors),
+    args: &Map,
+    scope: &EffectScope,
+    first: &str,
+) -> String {
+    let cx = run.around.cx;
+    let tool = &cx.plan.flow.tools[tool];
+    let request = Request::new(&Value::Map(args.clone()).to_json());
+    let made = scope.of_request(cx, first, &request);
+    // What an earlier version of the flow was content with counts as an attempt that has failed.
+    scope.usable(cx, &made, &tool.name, |kept| {
+        let ok = kept.get("ok");
+        is_final(tool, errors) || ok.is_none_or(|ok| result_of(run, tool, ok).is_ok())
     })
 }
 

@@ -58,7 +58,11 @@ pub fn fit(case: &mut Case<'_>) {
     for interrupt in interrupts {
         for name in ["node", "path"] {
             if let Some(node) = interrupt.value.get(name).and_then(|node| node.as_str()) {
-                case.asking(under(&interrupt.at, [key(name)]), node, false);
+                // With or without the indices of sends.
+                let parts = node.split('/');
+                let parts = parts.map(|part| part.split('[').next().unwrap_or(part));
+                let node = parts.collect::<Vec<_>>().join("/");
+                case.asking(under(&interrupt.at, [key(name)]), &node, false);
             }
         }
     }

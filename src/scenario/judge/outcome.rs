@@ -1,5 +1,8 @@
 //! How the run ended, where it went, what it gave and asked.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+
 use serde_json::{Value as Json, json};
 
 use crate::backend::scenario::expect::{Mismatch, Written};
@@ -112,15 +115,52 @@ fn way(expected: &Written<Vec<PathStep>>, observed: &Observed) -> Option<Finding
 
 /// Each wanted one must be there, each another one; others may be there too.
 fn in_any_order(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]) -> Vec<Finding> {
-    let mut rest: Vec<&Json> = actual.iter().collect();
-    for one in &wanted.value {
-        let fitting = rest.iter().position(|other| one.compare(other).is_empty());
-        match fitting {
-            Some(at) => _ = rest.remove(at),
-            None => return vec![absent(one, what, actual, "")],
+    let fits = wanted.value.iter().map(|one| {
+        let all = actual.iter().enumerate();
+        let fitting = all.filter(|(_, other)| one.compare(other).is_empty());
+        fitting.map(|(at, _)| at).collect()
+    });
+    let lone = unmatched(&fits.collect::<Vec<_>>());
+    match lone.and_then(|lone| wanted.value.get(lone)) {
+        Some(one) => vec![absent(one, what, actual, "")],
+        None => none_wanted(wanted, what, actual),
+    }
+}
+
+/// The first that gets none of its own, however those before it are given theirs: augmenting paths in a bipartite graph.
+fn unmatched(fits: &[Vec<usize>]) -> Option<usize> {
+    // Who has which, both ways.
+    let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut has: BTreeMap<usize, usize> = BTreeMap::new();
+    for start in 0..fits.len() {
+        let mut reached: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut waiting = VecDeque::from([start]);
+        let mut free = None;
+        while let (None, Some(one)) = (free, waiting.pop_front()) {
+            for at in fits.get(one).into_iter().flatten() {
+                if reached.contains_key(at) {
+                    continue;
+                }
+                reached.insert(*at, one);
+                match taken.get(at) {
+                    Some(other) => waiting.push_back(*other),
+                    None => free = free.or(Some(*at)),
+                }
+            }
+        }
+        // Along the path back to the start each gives up what it had.
+        let Some(mut at) = free else {
+            return Some(start);
+        };
+        while let Some(one) = reached.get(&at) {
+            taken.insert(at, *one);
+            match has.insert(*one, at) {
+                Some(before) if *one != start => at = before,
+                _ => break,
+            }
         }
     }
-    none_wanted(wanted, what, actual)
+    None
 }
 
 /// That a wanted one is not there, with those that are.
@@ -151,15 +191,17 @@ fn none_wanted(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]
 fn in_order(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]) -> Vec<Finding> {
     let mut rest = actual;
     for (index, one) in wanted.value.iter().enumerate() {
-        let fitting = rest.iter().position(|other| one.compare(other).is_empty());
+        let fits = |other: &Json| one.compare(&placed(&one.value, other)).is_empty();
+        let fitting = rest.iter().position(fits);
         if let Some(at) = fitting {
             rest = rest.get(at + 1..).unwrap_or_default();
             continue;
         }
         // The nearest one, if any, says best what differs.
-        let same = rest.iter().find(|other| same_name(&one.value, other));
+        let same = |other: &&Json| same_name(&one.value, &placed(&one.value, other));
+        let same = rest.iter().find(same);
         if let Some(other) = same {
-            return findings(one.compare(other));
+            return findings(one.compare(&placed(&one.value, other)));
         }
         let place = if index > 0 {
             " after the one before"
@@ -169,6 +211,21 @@ fn in_order(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]) -
         return vec![absent(one, what, actual, place)];
     }
     none_wanted(wanted, what, actual)
+}
+
+/// A question as one that is named with the indices of sends sees it: by its place.
+fn placed<'j>(wanted: &Json, actual: &'j Json) -> Cow<'j, Json> {
+    let mut seen = Cow::Borrowed(actual);
+    for key in ["node", "path"] {
+        let named = wanted.get(key).and_then(Json::as_str);
+        if let (Some(place), Some(true)) =
+            (actual.get("place"), named.map(|path| path.contains('[')))
+            && let Some(entries) = seen.to_mut().as_object_mut()
+        {
+            entries.insert(key.to_owned(), place.clone());
+        }
+    }
+    seen
 }
 
 fn same_name(wanted: &Json, actual: &Json) -> bool {

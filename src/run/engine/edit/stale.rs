@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::permission::PERMISSION;
 use crate::run::store::{FrameImage, ListedEffect, Record, Store, StoreError, ThreadImage};
 use crate::run::work::doubt;
 
@@ -57,6 +58,9 @@ pub(super) async fn forgotten(
         .collect();
     let later = |listed: &ListedEffect| {
         let effect = &listed.effect;
+        if effect.kind == PERMISSION {
+            return false;
+        }
         let behind = || listed.behind.is_none_or(|behind| behind >= edited.seq);
         effect.root_step > root_step
             || (effect.root_step == root_step
