@@ -226,7 +226,6 @@ fn never_seen(field: &Field, read: Span, written: Span) -> Diagnostic {
         .help(format!(
             "declare it `persist {name}` where a later run on the thread is to go on with it, else take the read out"
         ))
-        .fix(field.span.before(), "persist ")
 }
 
 /// Whether what a node writes may be there at a place in it.

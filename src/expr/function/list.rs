@@ -80,7 +80,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
             "(list<T>, int, int) -> list<T>",
         ],
         slice,
-        "The elements from the first position up to, not including, the second or the end.",
+        "The elements from the first position up to, not including, the second or the end; fewer where the list is shorter.",
         "[1, 2, 3, 4].slice(1, 3) == [2, 3]",
     )
     .carries(Carries::Elements)
@@ -170,14 +170,9 @@ fn slice(args: &[Value]) -> Computed {
         2 => list.len(),
         _ => args::count(args, 2)?,
     };
-    if start > end || end > list.len() {
-        return Err(format!(
-            "{start} to {end} is out of range: the list has {} elements",
-            list.len()
-        ));
-    }
+    let count = end.saturating_sub(start);
     Ok(Value::List(
-        list.iter().skip(start).take(end - start).cloned().collect(),
+        list.iter().skip(start).take(count).cloned().collect(),
     ))
 }
 

@@ -191,8 +191,7 @@ fn as_text(value: &Shown) -> Result<Shown, Error> {
     let text = match value.kind() {
         ValueKind::None => String::new(),
         ValueKind::Bool => value.is_true().to_string(),
-        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => serde_json::to_string(value)
-            .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?,
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => json(value)?,
         _ => value.to_string(),
     };
     Ok(Shown::from(text))
@@ -233,6 +232,29 @@ fn joined(
     Ok(Shown::from(texts.join(&between.unwrap_or_default())))
 }
 
+/// What has parts, as JSON, which has no form for an infinite number.
+fn json(value: &Shown) -> Result<String, Error> {
+    if !is_finite(value) {
+        return Err(not_finite());
+    }
+    serde_json::to_string(value)
+        .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))
+}
+
+/// Whether each number in a value is a finite one.
+fn is_finite(value: &Shown) -> bool {
+    match value.kind() {
+        ValueKind::Number => f64::try_from(value.clone()).map_or(true, f64::is_finite),
+        ValueKind::Seq | ValueKind::Iterable => value
+            .try_iter()
+            .map_or(true, |mut items| items.all(|item| is_finite(&item))),
+        ValueKind::Map => value.try_iter().map_or(true, |mut keys| {
+            keys.all(|key| value.get_item(&key).map_or(true, |item| is_finite(&item)))
+        }),
+        _ => true,
+    }
+}
+
 /// Null prints nothing, a bool as it is written here, what has parts as JSON.
 fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Error> {
     match value.kind() {
@@ -241,13 +263,9 @@ fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Erro
             .write_str(if value.is_true() { "true" } else { "false" })
             .map_err(Error::from),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
-            let json = serde_json::to_string(value)
-                .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
-            out.write_str(&json).map_err(Error::from)
+            out.write_str(&json(value)?).map_err(Error::from)
         }
-        ValueKind::Number if f64::try_from(value.clone()).is_ok_and(|f| !f.is_finite()) => {
-            Err(not_finite())
-        }
+        ValueKind::Number if !is_finite(value) => Err(not_finite()),
         _ => minijinja::escape_formatter(out, state, value),
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use crate::expr::accept::accept;
+use crate::ir::node::Persist;
 use crate::ir::{Field, Graph, GraphId, Node};
 use crate::run::frame::{OWN_NAMES, is_log, log_name};
 use crate::run::refit::{Unfit, refit_field, refit_fields, refit_write};
@@ -30,8 +31,8 @@ pub(super) enum Held {
     Frame,
     /// Its state alone: what was left to do is dropped.
     State,
-    /// What lasts between two calls of it.
-    Lasting,
+    /// What lasts between two calls of it, which are declared so.
+    Lasting(Persist),
 }
 
 impl Held {
@@ -40,7 +41,7 @@ impl Held {
         match self {
             Held::Frame => false,
             Held::State => !field.lives_with_thread(),
-            Held::Lasting => field.mode.is_in(),
+            Held::Lasting(persist) => !field.outlives_call(persist),
         }
     }
 }
@@ -73,10 +74,10 @@ pub(super) fn frame(
         let Some(path) = kept::path(name) else {
             continue;
         };
-        let graph = names.lasting(path);
-        let graph = graph.ok_or_else(|| lasts_no_more(names, path))?;
+        let lasting = names.lasting(path);
+        let (graph, persist) = lasting.ok_or_else(|| lasts_no_more(names, path))?;
         let mut image = kept::image(&field.value);
-        fit(graph).state(&mut image, Held::Lasting)?;
+        fit(graph).state(&mut image, Held::Lasting(persist))?;
         field.value = kept::value(&image);
     }
     Ok(())
@@ -91,7 +92,7 @@ fn lasts_no_more(names: &Names<'_>, path: &str) -> StartError {
     let graph = graph.and_then(|id| names.engine.plan.flow.graphs.get(id));
     let graph = graph.map_or("", |graph| graph.name.as_str());
     let message = format!(
-        "the thread has the state that calls of node `{node}` have left, and graph `{graph}` has no such node with `persist thread` any more"
+        "the thread has the state that calls of node `{node}` have left, and graph `{graph}` has no such node any more whose state outlives a call (`persist thread`, or `persist` of a field)"
     );
     refused(message, Gone::Calls(node))
 }
@@ -114,10 +115,9 @@ impl Fit<'_> {
         let fields = self.graph.fields.iter();
         let fields: BTreeMap<&str, &Field> = fields.map(|f| (f.name.as_str(), f)).collect();
         self.all_known(&fields, image)?;
-        if held == Held::Lasting {
-            // What a call is given it is given anew.
-            let given = |name: &str| fields.get(base(name)).is_some_and(|f| held.begins_anew(f));
-            image.fields.retain(|name, _| !given(name));
+        if matches!(held, Held::Lasting(_)) {
+            let anew = |name: &str| fields.get(base(name)).is_some_and(|f| held.begins_anew(f));
+            image.fields.retain(|name, _| !anew(name));
         }
         for (field, first) in self
             .graph

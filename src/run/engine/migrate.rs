@@ -45,7 +45,7 @@ fn graph<'e>(names: &Names<'e>, id: Option<crate::ir::GraphId>) -> Option<&'e Gr
 
 /// A state that lasts between the calls at a path; `None` where this version keeps none there.
 fn lasting(names: &Names<'_>, path: &str, field: &FieldImage) -> Option<(String, FieldImage)> {
-    let graph = graph(names, names.lasting(path))?;
+    let graph = graph(names, names.lasting(path).map(|(id, _)| id))?;
     let state = state(graph, &kept::image(&field.value));
     let value = kept::value(&state);
     Some((kept::name::name(&names.key(path)), FieldImage::of(value)))

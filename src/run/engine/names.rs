@@ -99,10 +99,10 @@ impl<'e> Names<'e> {
     }
 
     /// The graph whose state lasts between the calls at a path.
-    pub fn lasting(&self, path: &str) -> Option<GraphId> {
+    pub fn lasting(&self, path: &str) -> Option<(GraphId, Persist)> {
         let walked = self.walk(path);
-        let called = walked.called?;
-        let lasts = self.graph(called)?.outlives_call(walked.persist?);
-        lasts.then_some(called)
+        let (called, persist) = (walked.called?, walked.persist?);
+        let lasts = self.graph(called)?.outlives_call(persist);
+        lasts.then_some((called, persist))
     }
 }

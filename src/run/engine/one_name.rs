@@ -36,7 +36,7 @@ pub(super) fn check(names: &Names<'_>, image: &ThreadImage, held: Held) -> Resul
     }
     match held {
         Held::Frame => tasks(names, image),
-        Held::State | Held::Lasting => Ok(()),
+        Held::State | Held::Lasting(_) => Ok(()),
     }
 }
 
@@ -138,7 +138,7 @@ fn lasting(names: &Names<'_>, frame: &FrameImage) -> Result<(), StartError> {
     let paths = frame.fields.keys().filter_map(|name| kept::path(name));
     let paths: BTreeSet<&str> = paths.collect();
     for path in &paths {
-        let Some(id) = names.lasting(path) else {
+        let Some((id, persist)) = names.lasting(path) else {
             continue;
         };
         let new = names.key(path);
@@ -150,7 +150,7 @@ fn lasting(names: &Names<'_>, frame: &FrameImage) -> Result<(), StartError> {
         let field = frame.fields.get(&kept::name::name(path));
         let graph = names.engine.plan.flow.graphs.get(id);
         if let (Some(graph), Some(field)) = (graph, field) {
-            fields(graph, &kept::image(&field.value), Held::Lasting)?;
+            fields(graph, &kept::image(&field.value), Held::Lasting(persist))?;
         }
     }
     Ok(())

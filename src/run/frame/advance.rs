@@ -156,9 +156,14 @@ impl Frame {
         view.cascades = false;
         view.names_writes = self.out_logs.is_some();
         let by_tasks = view.writes.len();
-        let (view, next) = commit.join(view, arrivals, next, &mut agenda, &mut claims)?;
-        let (view, next) = commit.behind_fan_outs(view, next, &mut agenda, &mut claims)?;
-        let mut view = commit.schedule(view, next, &mut agenda, &mut claims)?;
+        // A graph that is left ends with this step: nothing that the other tasks lead to is done.
+        let mut view = if agenda.leaves.is_empty() {
+            let (view, next) = commit.join(view, arrivals, next, &mut agenda, &mut claims)?;
+            let (view, next) = commit.behind_fan_outs(view, next, &mut agenda, &mut claims)?;
+            commit.schedule(view, next, &mut agenda, &mut claims)?
+        } else {
+            view
+        };
         if !graph.based.is_empty() {
             let jumps = view.writes.iter().skip(by_tasks).map(|write| write.field);
             writers.note(self.agenda.tasks.len(), jumps);
