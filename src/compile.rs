@@ -75,7 +75,6 @@ impl Analysis {
 /// All stages but the last.
 pub fn analyse(entry: &str, loader: &dyn Loader, families: &Families) -> Analysis {
     crate::base::name::afresh();
-    crate::expr::eval::early::afresh();
     let mut diagnostics = Diagnostics::new();
     let (program, sources) = crate::resolve::resolve(entry, loader, &mut diagnostics);
     let checked = crate::check::check(&program, &sources, &mut diagnostics);

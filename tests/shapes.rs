@@ -129,6 +129,49 @@ fn a_thousand_tasks_beside_change_no_verdict() {
     }
 }
 
+/// What a task beside writes is found at a sink behind another one, however many others run beside them.
+#[test]
+fn what_eight_hundred_tasks_write_is_looked_at() {
+    let flow = |n| {
+        let own =
+            "  node a: llm -> end { model writer, prompt \"go\", set { command: reply.text } }
+  node b: update -> act
+  node act: call run(command: state.command) -> end { set { seen: result } }\n";
+        let items = "tool run(command: string @sink(shell)) -> string @effect(write)\nmodel writer = \"openai/gpt-5-mini\"\n";
+        let fields = "in out command: string, out seen: string = \"\"";
+        format!("{items}{}", side_by_side(n, fields, own, "a, b"))
+    };
+    let few = codes_of(&flow(3));
+    assert!(few.contains(&"tainted-sink"), "{few:?}");
+    assert_eq!(codes_of(&flow(800)), few);
+}
+
+/// A list of computed targets is followed whatever the number of their combinations.
+#[test]
+fn computed_targets_have_no_bound() {
+    let flow = |targets: usize, nodes: usize, own: &str| {
+        let names: Vec<String> = (0..nodes).map(|at| format!("n{at}")).collect();
+        let fields: Vec<String> = (0..targets).map(|at| format!("in f{at}: Step")).collect();
+        let to: Vec<String> = (0..targets).map(|at| format!("(state.f{at})")).collect();
+        let others = names.iter().skip(2);
+        let others: String = others
+            .map(|name| format!("  node {name}: update -> end\n"))
+            .collect();
+        format!(
+            "enum Step {{ {0} }}\ngraph Main {{\n  state {{ {1}, out x: int = 0 }}\n  start -> choose\n  node choose: branch {{\n    ends [{0}]\n    goto {{ else -> [{2}] }}\n  }}\n{own}{others}}}\n",
+            names.join(", "),
+            fields.join(", "),
+            to.join(", ")
+        )
+    };
+    let node = |name, x| format!("  node {name}: update -> end {{ set {{ x: {x} }} }}\n");
+    let conflict = format!("{}{}", node("n0", 1), node("n1", 2));
+    let right = format!("{}  node n1: update -> end\n", node("n0", 1));
+    let none: [&str; 0] = [];
+    assert_eq!(codes_of(&flow(100, 100, &right)), none);
+    assert_eq!(codes_of(&flow(100, 100, &conflict)), ["write-conflict"]);
+}
+
 /// Routes whose arms cover all are found to do so, however many there are.
 #[test]
 fn many_arms_that_cover_all_are_enough() {

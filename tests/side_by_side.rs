@@ -64,7 +64,7 @@ fn cfg(dice: &mut Dice) -> ControlFlowGraph {
             name: format!("n{from}"),
             span: Span::default(),
             branch: branch[from],
-            fan_out: None,
+            synthetic: None,
             defer: !branch[from] && dice.one_in(8),
             transitions: transitions.into(),
             writes: ThinVec::new(),

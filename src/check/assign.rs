@@ -1,13 +1,13 @@
 //! What a graph gives back: on every way to its end, or not.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, FieldMode, GraphId};
 use crate::resolve::program::{Field, Graph, Program};
 
-use super::calls::callers;
+use super::calls::{callers, settle};
 use super::cfg::bits::Tracked;
 use super::cfg::effect::{Effects, Given};
 use super::cfg::exit::Exits;
@@ -19,9 +19,6 @@ use super::types::facts::begins_set;
 
 /// Most arrows of a way that a message points at.
 const SHOWN: usize = 6;
-
-/// Most names of a way that a message writes out.
-const NAMED: usize = 8;
 
 /// Most fields of a graph that are reported with their way; of more, only the field is named.
 const TRACED: usize = 20;
@@ -42,35 +39,19 @@ pub fn effects(
         .map(|(id, graph)| possible(graph, id, written))
         .collect();
     let callers = callers(program);
-    // What is called stands mostly behind what calls it.
-    let mut open: VecDeque<GraphId> = program.graphs.ids().rev().collect();
-    let mut waits = vec![true; program.graphs.len()];
-    while let Some(id) = open.pop_front() {
-        waits
-            .get_mut(id.0 as usize)
-            .into_iter()
-            .for_each(|w| *w = false);
+    settle(program, |id| {
         let (Some(graph), Some(cfg), Some(arrivals)) =
             (program.graphs.get(id), cfgs.get(id), arrivals.get(id))
         else {
-            continue;
+            return false;
         };
         if callers.get(id).is_none_or(Vec::is_empty) {
-            continue;
+            return false;
         }
         let always = always(program, graph, (cfg, arrivals), id, written, &given);
-        let Some(known) = given.get_mut(id).filter(|known| **known != always) else {
-            continue;
-        };
-        *known = always;
-        for (caller, _) in callers.get(id).into_iter().flatten() {
-            let slot = waits.get_mut(caller.0 as usize);
-            if let Some(slot) = slot.filter(|waits| !**waits) {
-                *slot = true;
-                open.push_back(*caller);
-            }
-        }
-    }
+        let known = given.get_mut(id).filter(|known| **known != always);
+        known.map(|known| *known = always).is_some()
+    });
     let all = program.graphs.entries().map(|(id, graph)| {
         let cfg = cfgs.get(id);
         let empty = ControlFlowGraph::default();
@@ -177,7 +158,7 @@ fn report(program: &Program, cfg: &ControlFlowGraph, field: &Field, path: &[Step
     let message = match path.is_empty() {
         false => format!(
             "`out` field `{name}` is not written on the way `{}`",
-            written_out(cfg, path)
+            cfg.path(std::iter::once(BlockId::Entry).chain(path.iter().map(|step| step.2.to)))
         ),
         true => format!("`out` field `{name}` is not written on every way to `end`"),
     };
@@ -189,27 +170,6 @@ fn report(program: &Program, cfg: &ControlFlowGraph, field: &Field, path: &[Step
         found = found.label(span, text);
     }
     found
-}
-
-/// `start -> a -> b -> end`, the middle of a long way left out.
-fn written_out(cfg: &ControlFlowGraph, path: &[Step]) -> String {
-    let names = path
-        .iter()
-        .filter_map(|(_, _, successor)| match successor.to {
-            BlockId::Join(_) => None,
-            block => Some(cfg.name(block)),
-        });
-    let names: Vec<&str> = std::iter::once("start").chain(names).collect();
-    let (head, tail) = (NAMED / 2, NAMED / 2);
-    match names.len() > NAMED {
-        true => {
-            let first = names.iter().take(head).copied();
-            let last = names.iter().skip(names.len() - tail).copied();
-            let all: Vec<&str> = first.chain(["..."]).chain(last).collect();
-            all.join(" -> ")
-        }
-        false => names.join(" -> "),
-    }
 }
 
 /// The arrows of a way where another could have been taken, and its last one.

@@ -13,7 +13,7 @@ use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Node, Program, Work};
 
 use super::cfg::finish::{can_reach_exit, ends};
-use super::cfg::{BlockId, ControlFlowGraph, Transition};
+use super::cfg::{BlockId, BlockSet, ControlFlowGraph, Successor};
 
 /// The graph that a node calls.
 pub fn called(node: &Node) -> Option<(GraphId, Span)> {
@@ -40,20 +40,27 @@ pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
     callers
 }
 
+/// Looks at each graph, and again at those that call one of which more is known now, until nothing more is.
+pub fn settle(program: &Program, mut look: impl FnMut(GraphId) -> bool) {
+    let callers = callers(program);
+    // What is called stands mostly behind what calls it.
+    let mut open: VecDeque<GraphId> = program.graphs.ids().rev().collect();
+    let mut waiting: BTreeSet<GraphId> = program.graphs.ids().collect();
+    while let Some(id) = open.pop_front() {
+        waiting.remove(&id);
+        if look(id) {
+            let above = callers.get(id).into_iter().flatten();
+            let above = above.map(|(caller, _)| *caller);
+            open.extend(above.filter(|caller| waiting.insert(*caller)));
+        }
+    }
+}
+
 /// Whether a run of the graph can come to its own `end`.
 pub fn can_end(cfg: &ControlFlowGraph) -> bool {
-    let leads = |transitions: &[Transition]| {
-        transitions
-            .iter()
-            .flat_map(|transition| &transition.successors)
-            .any(|successor| successor.to == BlockId::End)
-    };
-    let seen = |block: BlockId| cfg.is_reached(block);
-    cfg.exits
-        || leads(&cfg.start)
-        || cfg
-            .blocks()
-            .any(|block| seen(block) && leads(cfg.transitions(block)))
+    let reached = |from: Option<BlockId>| from.is_none_or(|block| cfg.reached().contains(block));
+    let mut transitions = cfg.all_transitions().filter(|(from, _)| reached(*from));
+    cfg.exits || transitions.any(|(_, way)| way.successors.iter().any(|to| to.to == BlockId::End))
 }
 
 /// Reports graphs that call each other such that none of them can come to an end.
@@ -124,27 +131,16 @@ fn calls_within(calls: &DiGraph<GraphId, Span>, group: &[NodeIndex]) -> Vec<Span
 /// Which graphs can come to an end: there is a way through nodes whose graphs can.
 fn ending(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>) -> Vec<bool> {
     let mut ending = vec![false; program.graphs.len()];
-    let callers = callers(program);
-    // Looked at again is only what calls a graph that has just been found to end.
-    let mut open: VecDeque<GraphId> = cfgs.ids().collect();
-    let mut waiting = vec![true; program.graphs.len()];
-    while let Some(id) = open.pop_front() {
-        let number = id.0 as usize;
-        waiting.get_mut(number).into_iter().for_each(|w| *w = false);
-        let Some(cfg) = cfgs.get(id) else { continue };
-        let known = ending.get(number).copied().unwrap_or(true);
-        if known || !(cfg.broken || cfg.exits || through(program, id, cfg, &ending)) {
-            continue;
+    settle(program, |id| {
+        let ends =
+            |cfg: &ControlFlowGraph| cfg.broken || cfg.exits || through(program, id, cfg, &ending);
+        let known = ending.get(id.0 as usize).copied().unwrap_or(true);
+        let more = !known && cfgs.get(id).is_some_and(ends);
+        if let Some(ends) = ending.get_mut(id.0 as usize) {
+            *ends |= more;
         }
-        ending.get_mut(number).into_iter().for_each(|e| *e = true);
-        for (caller, _) in callers.get(id).into_iter().flatten() {
-            let slot = waiting.get_mut(caller.0 as usize);
-            if let Some(slot) = slot.filter(|waiting| !**waiting) {
-                *slot = true;
-                open.push_back(*caller);
-            }
-        }
-    }
+        more
+    });
     ending
 }
 
@@ -166,31 +162,19 @@ fn through(program: &Program, id: GraphId, cfg: &ControlFlowGraph, ending: &[boo
         _ => None,
     };
     let halting = halting(cfg, |block| fate(block).is_some());
-    let stops = |block: BlockId| {
-        let known = cfg.number(block).and_then(|n| halting.get(n));
-        known.copied().unwrap_or(false)
-    };
+    let stops = |block: BlockId| halting.contains(block);
     let free = can_reach_exit(cfg, fate, |_, _| true, stops);
-    cfg.start.is_empty()
-        || cfg
-            .start
-            .iter()
-            .any(|transition| ends(cfg, &free, transition, &stops))
+    cfg.start.is_empty() || cfg.start.iter().any(|way| ends(&free, way, &stops))
 }
 
 /// Which blocks can come to `fail` or leave the graph, which stops all else that runs.
-fn halting(cfg: &ControlFlowGraph, blocked: impl Fn(BlockId) -> bool) -> Vec<bool> {
-    let mut halting = vec![false; cfg.count()];
-    let nodes = |transition: &Transition| {
-        let mut successors = transition.successors.iter();
-        successors.any(|successor| matches!(successor.to, BlockId::Fail | BlockId::Leave))
-    };
+fn halting(cfg: &ControlFlowGraph, blocked: impl Fn(BlockId) -> bool) -> BlockSet {
+    let mut halting = BlockSet::new(cfg);
+    let stops = |to: &Successor| matches!(to.to, BlockId::Fail | BlockId::Leave);
     let mut open: Vec<BlockId> = cfg.blocks().collect();
-    open.retain(|block| cfg.transitions(*block).iter().any(nodes));
+    open.retain(|block| cfg.successors(*block).any(stops));
     while let Some(block) = open.pop() {
-        let slot = cfg.number(block).and_then(|n| halting.get_mut(n));
-        if let Some(slot) = slot.filter(|known| !**known && !blocked(block)) {
-            *slot = true;
+        if !blocked(block) && halting.insert(block) {
             open.extend(cfg.predecessors(block));
         }
     }

@@ -1,22 +1,22 @@
 //! Circles that never end once they have gone round, and circles without a bound.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::expr::Expr;
 use crate::base::name::list;
 use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::infer::{Reads, reads};
+use crate::expr::infer::reads;
 use crate::expr::scope::StateFields;
 use crate::expr::{Scope, Type};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::{Graph, Jump, Node, Route, TargetKind, Work};
 
-use super::cfg::cycle::shortest;
+use super::cfg::cycle::rounds;
 use super::cfg::finish::usual;
 use super::cfg::graph::{OfCircle, Wanted};
 use super::cfg::{
-    BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Successor, Transition, Write,
+    Block, BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Successor, Transition, Write,
 };
 use super::idle;
 use super::types::beside;
@@ -53,20 +53,17 @@ pub fn circles(
     graph: &Graph,
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
-    (reached, ends): (&[bool], OfCircle),
+    ends: OfCircle,
     diags: &mut Diagnostics,
 ) {
     let state = graph.fields.iter();
     let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
     let fields = std::sync::Arc::new(state.collect::<StateFields>());
-    let among = |block: BlockId| {
-        let number = cfg.number(block);
-        number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
-    };
+    let among = |block: BlockId| cfg.reached().contains(block);
     let mut idle: Option<BTreeMap<Span, FieldId>> = None;
     let mut written_beside: Option<Vec<SharedSet<FieldId>>> = None;
     for group in cfg.components_among(among, |_, transition| usual(transition), Wanted::Any) {
-        if !goes_round(cfg, &group) || group.iter().all(|block| is_branch(cfg, *block)) {
+        if !goes_round(cfg, &group) || group.iter().all(|block| cfg.is_branch(*block)) {
             continue;
         }
         let exits = exits(graph, cfg, &group);
@@ -98,20 +95,8 @@ pub fn circles(
 }
 
 fn goes_round(cfg: &ControlFlowGraph, group: &[BlockId]) -> bool {
-    let itself = |block: BlockId| {
-        let transitions = cfg
-            .transitions(block)
-            .iter()
-            .filter(|transition| usual(transition));
-        transitions
-            .flat_map(|transition| &transition.successors)
-            .any(|successor| successor.to == block)
-    };
-    group.len() > 1 || group.first().is_some_and(|block| itself(*block))
-}
-
-fn is_branch(cfg: &ControlFlowGraph, block: BlockId) -> bool {
-    matches!(block, BlockId::Node(id) if cfg.nodes.get(id).is_some_and(|node| node.branch))
+    let mut transitions = group.iter().flat_map(|block| cfg.transitions(*block));
+    group.len() > 1 || transitions.any(|way| usual(way) && stays(group, way))
 }
 
 fn stays(group: &[BlockId], transition: &Transition) -> bool {
@@ -150,34 +135,29 @@ fn exits<'a>(graph: &'a Graph, cfg: &ControlFlowGraph, group: &[BlockId]) -> Vec
     let mut exits = Vec::new();
     for block in group {
         let BlockId::Node(id) = *block else { continue };
+        let transitions = || cfg.transitions(*block).iter().filter(|way| usual(way));
+        let mut leaving = transitions().filter(|way| !stays(group, way));
         let Some(node) = graph.nodes.get(id) else {
+            // What decides a choice stands in the nodes that lead to it.
+            exits.extend(leaving.next().map(|_| Exit::Free));
             continue;
         };
-        exits.extend(sent(cfg, group, id, node));
-        let transitions = || {
-            cfg.transitions(*block)
-                .iter()
-                .filter(|transition| usual(transition))
-        };
-        let decided = |transition: &Transition| {
-            let outside = matches!(
-                transition.kind,
+        for lists in transitions().map(|way| sent(group, node, way)) {
+            let first = lists.first().map(|list| list.span);
+            exits.extend(first.map(|place| Exit::When(id, lists, place)));
+        }
+        let outside = |way: &Transition| {
+            matches!(
+                way.kind,
                 EdgeKind::Tool | EdgeKind::Child | EdgeKind::Timeout | EdgeKind::Visits
-            );
-            outside && (stays(group, transition) || transition.kind != EdgeKind::Visits)
+            )
         };
-        let back = transitions().any(|other| stays(group, other) && decided(other));
-        let mut asked = Asked::of(node);
-        for transition in transitions().filter(|transition| !stays(group, transition)) {
-            let free = back
-                || matches!(
-                    transition.kind,
-                    EdgeKind::Visits | EdgeKind::Timeout | EdgeKind::Tool | EdgeKind::Child
-                );
-            exits.push(match free {
+        let back = transitions().any(|way| stays(group, way) && outside(way));
+        for way in leaving {
+            exits.push(match back || outside(way) {
                 true => Exit::Free,
                 false => {
-                    let (conditions, place) = asked.conditions(transition);
+                    let (conditions, place) = conditions(node, way);
                     Exit::When(id, conditions, place)
                 }
             });
@@ -186,116 +166,52 @@ fn exits<'a>(graph: &'a Graph, cfg: &ControlFlowGraph, group: &[BlockId]) -> Vec
     exits
 }
 
-/// Where a circle goes on by `each` alone: it ends there with an empty list.
-fn sent<'a>(
-    cfg: &ControlFlowGraph,
-    group: &[BlockId],
-    id: NodeId,
-    node: &'a Node,
-) -> Vec<Exit<'a>> {
-    let inside = |successor: &&Successor| group.binary_search(&successor.to).is_ok();
-    let mut exits = Vec::new();
-    for transition in cfg
-        .transitions(BlockId::Node(id))
-        .iter()
-        .filter(|transition| usual(transition))
-    {
-        let back: Vec<&Successor> = transition.successors.iter().filter(inside).collect();
-        if back.is_empty() || back.iter().any(|successor| !successor.many) {
-            continue;
-        }
-        let lists = node.targets().filter_map(|target| match &target.kind {
-            TargetKind::Each(each) => Some((target.span, &each.items)),
-            _ => None,
-        });
-        let lists: Vec<(Span, &Expr)> = lists
-            .filter(|(span, _)| back.iter().any(|successor| successor.span == *span))
-            .collect();
-        let Some((_, first)) = lists.first() else {
-            continue;
-        };
-        let place = first.span;
-        let lists = lists.iter().map(|(_, items)| *items).collect();
-        exits.push(Exit::When(id, lists, place));
+/// The lists by which alone a way stays in a circle: it ends there where they are empty.
+fn sent<'a>(group: &[BlockId], node: &'a Node, way: &Transition) -> Vec<&'a Expr> {
+    let inside = |to: &&Successor| group.binary_search(&to.to).is_ok();
+    let back: Vec<&Successor> = way.successors.iter().filter(inside).collect();
+    if back.iter().any(|to| !to.many) {
+        return Vec::new();
     }
-    exits
+    let lists = node.targets().filter_map(|target| match &target.kind {
+        TargetKind::Each(each) if back.iter().any(|to| to.span == target.span) => Some(&each.items),
+        _ => None,
+    });
+    lists.collect()
 }
 
-/// The conditions of a node, in the order in which they are asked.
-struct Asked<'a> {
-    all: Vec<&'a Expr>,
-    /// By the span of a jump how many of them are asked up to it, its place, and the jump.
-    jumps: HashMap<Span, (usize, Span, &'a Jump)>,
-    /// How many were given for a way before.
-    given: usize,
-    node: &'a Node,
-}
-
-impl<'a> Asked<'a> {
-    fn of(node: &'a Node) -> Self {
-        let mut asked = Self {
-            all: Vec::new(),
-            jumps: HashMap::new(),
-            given: 0,
-            node,
-        };
-        for skip in &node.skips {
-            asked.all.push(&skip.when);
-            if let Some(jump) = &skip.to {
-                asked.note(jump, skip.when.span);
-            }
+/// The conditions that decide whether a way of a node is taken, and the place of the one that speaks of it.
+fn conditions<'a>(node: &'a Node, way: &Transition) -> (Vec<&'a Expr>, Span) {
+    let mut asked: Vec<&Expr> = Vec::new();
+    for skip in &node.skips {
+        asked.push(&skip.when);
+        if skip.to.as_ref().is_some_and(|to| to.span == way.span) {
+            return (asked, skip.when.span);
         }
-        if let Some(Route::Arms(arms, _)) = node.goto.as_ref().map(|goto| &goto.node) {
+    }
+    match node.goto.as_ref().map(|goto| &goto.node) {
+        Some(Route::Arms(arms, _)) => {
             for arm in arms {
-                asked.all.extend(arm.when.as_ref());
-                // An `else` is decided by the condition before it.
-                let place = asked.all.last().map_or(arm.span, |when| when.span);
-                asked.note(&arm.jump, place);
+                asked.extend(&arm.when);
+                if arm.jump.span == way.span {
+                    // An `else` is decided by the condition before it.
+                    asked.extend(computed(&arm.jump));
+                    let place = asked.last().map_or(arm.span, |when| when.span);
+                    return (asked, place);
+                }
             }
         }
-        asked
+        Some(Route::Always(jump)) => asked.extend(computed(jump)),
+        None => {}
     }
-
-    fn note(&mut self, jump: &'a Jump, place: Span) {
-        let found = (self.all.len(), place, jump);
-        self.jumps.entry(jump.span).or_insert(found);
-    }
-
-    /// The conditions that decide whether a way is taken, but for those that were given for another before, and the place
-    /// of the one that speaks of it.
-    fn conditions(&mut self, transition: &Transition) -> (Vec<&'a Expr>, Span) {
-        let known = self.jumps.get(&transition.span).copied();
-        let (upto, place, jump) = match known {
-            Some((upto, place, jump)) => (upto, place, Some(jump)),
-            None => (self.all.len(), transition.span, None),
-        };
-        let mut found = self.all.get(self.given..upto).unwrap_or_default().to_vec();
-        self.given = self.given.max(upto);
-        let always = match self.node.goto.as_ref().map(|goto| &goto.node) {
-            Some(Route::Always(jump)) => Some(jump),
-            _ => None,
-        };
-        let before = found.len();
-        let jump = match known {
-            Some(_) => jump.filter(|_| transition.kind != EdgeKind::Skip),
-            None => always,
-        };
-        jump.into_iter()
-            .for_each(|jump| computed(&jump.to, &mut found));
-        // What an arm computes says more of it than what is asked before.
-        let named = found.get(before..).and_then(|names| names.last());
-        let place = named
-            .filter(|_| known.is_some())
-            .map_or(place, |name| name.span);
-        (found, place)
-    }
+    (asked, way.span)
 }
 
-fn computed<'a>(targets: &'a [crate::resolve::program::Target], found: &mut Vec<&'a Expr>) {
-    found.extend(targets.iter().filter_map(|target| match &target.kind {
+fn computed(jump: &Jump) -> impl Iterator<Item = &Expr> {
+    jump.to.iter().filter_map(|target| match &target.kind {
         TargetKind::Computed(name) => Some(&**name),
         _ => None,
-    }));
+    })
 }
 
 struct Scopes<'a> {
@@ -321,34 +237,27 @@ impl Scopes<'_> {
         }
         let first = scope.names.len();
         let lets = node.map_or(&[][..], |node| &node.lets);
-        let mut known: Vec<Reads> = Vec::new();
-        let see = |reads: Reads, known: &[Reads]| {
-            let mut all = Reads {
-                fields: reads.fields.clone(),
-                effects: reads.effects,
-                ..Reads::default()
-            };
-            for slot in reads.slots {
-                match (slot.0 as usize)
-                    .checked_sub(first)
-                    .and_then(|at| known.get(at))
-                {
-                    Some(of) => {
-                        all.fields.extend(&of.fields);
-                        all.effects |= of.effects;
+        let mut known: Vec<(BTreeSet<u32>, bool)> = Vec::new();
+        for value in lets.iter().map(|bound| &bound.value).chain([expr]) {
+            let seen = reads(value, &scope);
+            let (mut fields, mut changes) = (seen.fields, seen.effects);
+            for slot in seen.slots {
+                let bound = (slot.0 as usize).checked_sub(first);
+                match bound.and_then(|at| known.get(at)) {
+                    Some((more, too)) => {
+                        fields.extend(more);
+                        changes |= too;
                     }
-                    None => all.effects = true,
+                    None => changes = true,
                 }
             }
-            all
-        };
-        for binding in lets {
-            let seen = see(reads(&binding.value, &scope), &known);
-            known.push(seen);
-            scope.declare(&binding.name.node, Type::Error);
+            if let Some(bound) = lets.get(known.len()) {
+                scope.declare(&bound.name.node, Type::Error);
+            }
+            known.push((fields, changes));
         }
-        let seen = see(reads(expr, &scope), &known);
-        (seen.fields.into_iter().map(FieldId).collect(), seen.effects)
+        let (fields, changes) = known.pop().unwrap_or_default();
+        (fields.into_iter().map(FieldId).collect(), changes)
     }
 
     /// The fields that all ways out depend on, where none of them is among the changed ones and nothing
@@ -384,12 +293,7 @@ impl Scopes<'_> {
                 matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty()
             })
         };
-        let capped = |id: NodeId| {
-            let transitions = cfg.transitions(BlockId::Node(id)).iter();
-            transitions
-                .into_iter()
-                .any(|transition| transition.kind == EdgeKind::Visits)
-        };
+        let capped = |id: NodeId| cfg.nodes.get(id).is_some_and(Block::is_capped);
         let counted = |exit: &Exit| match exit {
             Exit::Free => false,
             Exit::When(node, conditions, _) => conditions.iter().any(|condition| {
@@ -424,10 +328,7 @@ fn speaks_of_run(condition: &Expr) -> bool {
 }
 
 fn names(cfg: &ControlFlowGraph, group: &[BlockId]) -> String {
-    let nodes = group
-        .iter()
-        .filter(|block| matches!(block, BlockId::Node(_)));
-    list(nodes.map(|block| cfg.name(*block)))
+    list(cfg.names(group.iter().copied()).into_iter())
 }
 
 fn stuck(
@@ -445,15 +346,7 @@ fn stuck(
     });
     let places: Vec<Span> = places.collect();
     let again = group.iter().find_map(|block| {
-        let own = match block {
-            BlockId::Node(id) => cfg.nodes.get(*id).map_or(&[][..], |node| &node.writes),
-            _ => &[],
-        };
-        let transitions = cfg
-            .transitions(*block)
-            .iter()
-            .flat_map(|transition| &transition.writes);
-        let mut writes = own.iter().chain(transitions);
+        let mut writes = cfg.writes(*block);
         writes.find(|write| idle.contains_key(&write.span) && read.contains(&write.field))
     });
     if let Some(again) = again {
@@ -483,16 +376,8 @@ fn stuck(
     for place in places.iter().take(SHOWN).skip(1) {
         found = found.label(*place, "and so does this");
     }
-    let inside = |_: BlockId, transition: &Transition, to: BlockId| {
-        usual(transition) && group.binary_search(&to).is_ok()
-    };
-    let cycle = group
-        .first()
-        .and_then(|block| shortest(cfg, *block, inside));
-    if let Some(cycle) = cycle {
-        found = cycle.labels(cfg, found);
-    }
-    found.help("write it in the cycle, or say how often it may go round: `max_visits N -> TARGET`")
+    rounds(cfg, group, found)
+        .help("write it in the cycle, or say how often it may go round: `max_visits N -> TARGET`")
 }
 
 fn unbounded(cfg: &ControlFlowGraph, group: &[BlockId]) -> Diagnostic {
@@ -502,17 +387,8 @@ fn unbounded(cfg: &ControlFlowGraph, group: &[BlockId]) -> Diagnostic {
     });
     let message = format!("nothing bounds the loop of {}", names(cfg, group));
     let place = head.map_or(Span::default(), |node| node.span);
-    let inside = |_: BlockId, transition: &Transition, to: BlockId| {
-        usual(transition) && group.binary_search(&to).is_ok()
-    };
-    let mut found = Diagnostic::new(&codes::UNBOUNDED_LOOP, message, place).help(
+    let found = Diagnostic::new(&codes::UNBOUNDED_LOOP, message, place).help(
         "cap it: `max_visits N -> TARGET` on one of its nodes, or a counter that a way out looks at",
     );
-    let cycle = group
-        .first()
-        .and_then(|block| shortest(cfg, *block, inside));
-    if let Some(cycle) = cycle {
-        found = cycle.labels(cfg, found);
-    }
-    found
+    rounds(cfg, group, found)
 }

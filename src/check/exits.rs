@@ -44,19 +44,8 @@ impl<'a> Endings<'a> {
             return false;
         }
         let cfg = self.cfg;
-        let inside = circle.iter().any(|block| {
-            let own = match block {
-                BlockId::Node(id) => cfg.nodes.get(*id).map_or(&[][..], |node| &node.writes),
-                _ => &[],
-            };
-            let transitions = cfg
-                .transitions(*block)
-                .iter()
-                .flat_map(|transition| &transition.writes);
-            own.iter()
-                .chain(transitions)
-                .any(|write| fields.contains(&write.field))
-        });
+        let mut writes = circle.iter().flat_map(|block| cfg.writes(*block));
+        let inside = writes.any(|write| fields.contains(&write.field));
         inside || {
             let beside = self.beside.get_or_init(|| beside(cfg, self.mhp));
             let mut nodes = circle.iter().filter_map(|block| match block {

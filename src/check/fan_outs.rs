@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petgraph::algo::dominators::{Dominators, simple_fast};
-use petgraph::graph::{DiGraph, NodeIndex};
-
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -13,7 +10,7 @@ use crate::expr::infer::path;
 use crate::ir::{FieldId, JoinId, NodeId};
 use crate::resolve::program::{Each, Field, Graph, Jump, Route, TargetKind, Work};
 
-use super::cfg::{BlockId, ControlFlowGraph, EdgeKind};
+use super::cfg::{Block, BlockId, ControlFlowGraph, EdgeKind};
 use super::types::facts::begins_set;
 
 /// Reports joins that wait for the worker of a fan-out which leads on as a whole.
@@ -22,7 +19,7 @@ use super::types::facts::begins_set;
 pub fn joined(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) -> BTreeSet<JoinId> {
     let mut found = BTreeSet::new();
     let workers: BTreeMap<NodeId, Span> = (cfg.nodes.iter())
-        .filter_map(|block| Some((block.fan_out?, block.span)))
+        .filter_map(|block| Some((block.fan_out()?, block.span)))
         .collect();
     for (id, join) in graph.joins.entries() {
         let Some((member, then)) =
@@ -47,7 +44,6 @@ pub fn joined(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) ->
 /// Warns of fan-outs without `then` where an empty list passes over nodes that come behind the worker alone, or leaves an
 /// `out` field without a value that only the worker writes.
 pub fn passed_over(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
-    let mut behind = None;
     for (sender, each, shown) in unled(graph) {
         let Some(worker) = each
             .worker
@@ -55,13 +51,13 @@ pub fn passed_over(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostic
         else {
             continue;
         };
-        let behind = behind.get_or_insert_with(|| Behind::of(cfg));
         // What sends comes behind the worker itself: that has run.
-        if sender.is_some_and(|sender| behind.comes_behind(cfg, sender, worker)) {
+        let behind = |sender| cfg.dominates(BlockId::Node(worker), BlockId::Node(sender));
+        if sender.is_some_and(behind) {
             continue;
         }
         let of = cfg.name(BlockId::Node(worker));
-        let found = match (behind.first(cfg, worker), only_writer(graph, cfg, worker)) {
+        let found = match (first_behind(cfg, worker), only_writer(graph, cfg, worker)) {
             (Some(next), _) => {
                 let to = &next.name;
                 let message = format!(
@@ -92,7 +88,6 @@ pub fn passed_over(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostic
 
 /// An `out` field without a first value that only this node writes.
 fn only_writer<'g>(graph: &'g Graph, cfg: &ControlFlowGraph, worker: NodeId) -> Option<&'g Field> {
-    let ways = |block: BlockId| cfg.transitions(block).iter().flat_map(|way| &way.writes);
     let own = cfg.nodes.get(worker)?.writes.iter();
     let own: BTreeSet<FieldId> = own.map(|write| write.field).collect();
     let needed = own.into_iter().filter(|id| {
@@ -105,11 +100,8 @@ fn only_writer<'g>(graph: &'g Graph, cfg: &ControlFlowGraph, worker: NodeId) -> 
     }
     let others = cfg.nodes.entries().filter(|(id, _)| *id != worker);
     let others = others.flat_map(|(_, node)| &node.writes);
-    let jumps = cfg.blocks().flat_map(ways);
-    let begins = cfg.start.iter().flat_map(|way| &way.writes);
-    let written: BTreeSet<FieldId> = (others.chain(jumps).chain(begins))
-        .map(|write| write.field)
-        .collect();
+    let jumps = cfg.all_transitions().flat_map(|(_, way)| &way.writes);
+    let written: BTreeSet<FieldId> = others.chain(jumps).map(|write| write.field).collect();
     needed.retain(|id| !written.contains(id));
     graph.fields.get(*needed.first()?)
 }
@@ -345,78 +337,30 @@ fn read<'g>(graph: &'g Graph, fields: &BTreeSet<FieldId>, when: &Expr) -> Option
     None
 }
 
-/// What only comes behind a node, errors, caps and timeouts left out.
-struct Behind {
-    dominators: Dominators<NodeIndex>,
-    /// By number, what each block is the immediate dominator of.
-    next: BTreeMap<usize, Vec<usize>>,
-}
-
-impl Behind {
-    fn of(cfg: &ControlFlowGraph) -> Self {
-        let mut edges: DiGraph<(), ()> = DiGraph::new();
-        let blocks: Vec<BlockId> = cfg.blocks().collect();
-        for _ in &blocks {
-            edges.add_node(());
-        }
-        let start = edges.add_node(());
-        let usual = |kind| !matches!(kind, EdgeKind::Error | EdgeKind::Visits | EdgeKind::Timeout);
-        let own = blocks.iter().flat_map(|block| {
-            let ways = cfg.transitions(*block).iter();
-            ways.map(move |way| (cfg.number(*block), way))
+/// The first node, and no branch, that a worker leads to and that only comes behind it.
+fn first_behind(cfg: &ControlFlowGraph, worker: NodeId) -> Option<&Block> {
+    let (worker, mut found) = (BlockId::Node(worker), None);
+    let (mut seen, mut open) = (BTreeSet::new(), vec![worker]);
+    while let Some(block) = open.pop() {
+        let ways = cfg.transitions(block).iter().filter(|way| {
+            !matches!(
+                way.kind,
+                EdgeKind::Error | EdgeKind::Visits | EdgeKind::Timeout
+            )
         });
-        let begins = cfg.start.iter().map(|way| (Some(start.index()), way));
-        for (from, way) in begins.chain(own).filter(|(_, way)| usual(way.kind)) {
-            for successor in &way.successors {
-                if let (Some(from), Some(to)) = (from, cfg.number(successor.to)) {
-                    edges.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
-                }
+        for to in ways.flat_map(|way| &way.successors).map(|to| to.to) {
+            if to == worker || !cfg.dominates(worker, to) || !seen.insert(to) {
+                continue;
+            }
+            match to {
+                BlockId::Node(id) => match cfg.nodes.get(id) {
+                    Some(node) if node.branch || node.synthetic.is_some() => open.push(to),
+                    _ => found = Some(found.map_or(id, |known: NodeId| known.min(id))),
+                },
+                BlockId::Join(_) => open.push(to),
+                _ => {}
             }
         }
-        let dominators = simple_fast(&edges, start);
-        let mut next: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for at in 0..blocks.len() {
-            if let Some(above) = dominators.immediate_dominator(NodeIndex::new(at)) {
-                next.entry(above.index()).or_default().push(at);
-            }
-        }
-        Self { dominators, next }
     }
-
-    /// Whether a node only comes behind a worker.
-    fn comes_behind(&self, cfg: &ControlFlowGraph, node: NodeId, worker: NodeId) -> bool {
-        let numbers = [node, worker].map(|id| cfg.number(BlockId::Node(id)).map(NodeIndex::new));
-        let [Some(node), Some(worker)] = numbers else {
-            return false;
-        };
-        let mut above = self.dominators.dominators(node).into_iter().flatten();
-        above.any(|above| above == worker)
-    }
-
-    /// The first node, and no branch, that only comes behind a worker.
-    fn first<'c>(
-        &self,
-        cfg: &'c ControlFlowGraph,
-        worker: NodeId,
-    ) -> Option<&'c super::cfg::model::Block> {
-        let at = cfg.number(BlockId::Node(worker))?;
-        self.dominators.immediate_dominator(NodeIndex::new(at))?;
-        let mut open = vec![at];
-        let mut found: Option<usize> = None;
-        while let Some(block) = open.pop() {
-            for next in self.next.get(&block).into_iter().flatten() {
-                match cfg.block(*next) {
-                    BlockId::Node(id) => match cfg.nodes.get(id) {
-                        Some(node) if node.branch || node.fan_out.is_some() => open.push(*next),
-                        _ => found = Some(found.map_or(*next, |known| known.min(*next))),
-                    },
-                    _ => open.push(*next),
-                }
-            }
-        }
-        match cfg.block(found?) {
-            BlockId::Node(id) => cfg.nodes.get(id),
-            _ => None,
-        }
-    }
+    cfg.nodes.get(found?)
 }

@@ -15,7 +15,7 @@ use super::cfg::graph::Wanted;
 use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Write};
 
 /// Notes fields that each round of an uncapped loop adds to, and that nothing ever trims.
-pub fn growing(graph: &Graph, cfg: &ControlFlowGraph, reached: &[bool], diags: &mut Diagnostics) {
+pub fn growing(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
     let gathers = |field: FieldId| {
         let field = graph.fields.get(field);
         let kept = field.filter(|field| field.ephemeral.is_none());
@@ -25,20 +25,14 @@ pub fn growing(graph: &Graph, cfg: &ControlFlowGraph, reached: &[bool], diags: &
         return;
     }
     let trimmed = trimmed(graph);
-    let among = |block: BlockId| {
-        let number = cfg.number(block);
-        number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
-    };
+    let among = |block: BlockId| cfg.reached().contains(block);
     let mut told: BTreeSet<FieldId> = BTreeSet::new();
     for group in cfg.components_among(among, |_, transition| usual(transition), Wanted::Any) {
         let inside = |block: &BlockId| group.binary_search(block).is_ok();
         let transitions = || group.iter().flat_map(|block| cfg.transitions(*block));
-        let round = transitions().any(|transition| {
-            usual(transition)
-                && transition
-                    .successors
-                    .iter()
-                    .any(|successor| inside(&successor.to))
+        let round = transitions().any(|way| {
+            let mut successors = way.successors.iter();
+            usual(way) && successors.any(|to| inside(&to.to))
         });
         if !round || transitions().any(|transition| transition.kind == EdgeKind::Visits) {
             continue;
@@ -69,21 +63,8 @@ fn removes(expr: &Expr) -> bool {
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
         match &expr.kind {
-            ExprKind::Call {
-                target,
-                function,
-                args,
-            } => {
-                if function.node == "remove" {
-                    return true;
-                }
-                open.extend(target.as_deref());
-                open.extend(args);
-            }
-            ExprKind::List(elements) => open.extend(elements.iter().map(|e| &e.value)),
-            ExprKind::Binary(_, left, right) => open.extend([&**left, &**right]),
-            ExprKind::Conditional(_, yes, no) => open.extend([&**yes, &**no]),
-            _ => {}
+            ExprKind::Call { function, .. } if function.node == "remove" => return true,
+            _ => open.extend(expr.parts()),
         }
     }
     false

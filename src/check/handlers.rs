@@ -9,7 +9,7 @@ use crate::expr::infer::{path, reads};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::{Graph, Jump, Route, SetItem, TargetKind, Work};
 
-use super::cfg::conflicting_tasks::writes_of;
+use super::cfg::writes_of;
 use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, exit};
 
 /// Reports handlers that lead straight back to what has failed, and those that end as if nothing had happened.

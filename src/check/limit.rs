@@ -1,15 +1,15 @@
 //! `recursion_limit` against the shortest way to the end.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use crate::base::IdVec;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Program, Work};
 
-use super::calls::{called, callers};
-use super::cfg::{BlockId, ControlFlowGraph, Transition};
+use super::calls::{called, settle};
+use super::cfg::{BlockId, BlockSet, ControlFlowGraph, Transition};
 
 /// Reports limits that no run can keep: the least number of super-steps to an end is more.
 pub fn limits(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags: &mut Diagnostics) {
@@ -40,34 +40,27 @@ pub fn limits(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags:
 /// For each graph the least number of super-steps to an exit; `None` where it has none. Each graph is looked at again when one
 /// that it calls turns out to take less.
 fn least(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>) -> Vec<Option<u64>> {
-    let callers = callers(program);
     let mut least: Vec<Option<u64>> = vec![None; program.graphs.len()];
-    // What is called stands mostly behind what calls it.
-    let mut open: BTreeSet<GraphId> = program.graphs.ids().collect();
-    while let Some(id) = open.pop_last() {
+    settle(program, |id| {
         let steps = program.graphs.get(id).zip(cfgs.get(id));
         let steps = steps.and_then(|(graph, cfg)| shortest(graph, cfg, &least));
-        let Some(known) = least.get_mut(id.0 as usize) else {
-            continue;
+        let known = least.get_mut(id.0 as usize);
+        let less = |known: &&mut Option<u64>| {
+            steps.is_some_and(|steps| known.is_none_or(|known| steps < known))
         };
-        if steps.is_some_and(|steps| known.is_none_or(|known| steps < known)) {
-            *known = steps;
-            let of = callers.get(id).into_iter().flatten();
-            open.extend(of.map(|(caller, _)| *caller));
-        }
-    }
+        let known = known.filter(less);
+        known.map(|known| *known = steps).is_some()
+    });
     least
 }
 
 /// The least number of super-steps from `start` to an exit; `None` where there is none. A run
 /// that waits for a person counts anew from there, so an interrupt is as good as an exit.
 fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[Option<u64>]) -> Option<u64> {
-    let mut seen = vec![false; cfg.nodes.len() + cfg.joins.len()];
+    let mut seen = BlockSet::new(cfg);
     let mut open = BinaryHeap::new();
     let push = |open: &mut BinaryHeap<_>, transitions: &[Transition], steps: u64| -> bool {
-        let successors = transitions
-            .iter()
-            .flat_map(|transition| &transition.successors);
+        let successors = transitions.iter().flat_map(|way| &way.successors);
         let mut out = false;
         for successor in successors {
             match cfg.number(successor.to) {
@@ -88,11 +81,10 @@ fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[Option<u64>]) -> Opt
         if exit.is_some_and(|exit| exit <= steps) {
             break;
         }
-        let Some(slot) = seen.get_mut(number).filter(|slot| !**slot) else {
-            continue;
-        };
-        *slot = true;
         let block = cfg.block(number);
+        if !seen.insert(block) {
+            continue;
+        }
         let cost = match block {
             BlockId::Node(id) => cost(graph, id, least),
             _ => Some((0, false)),

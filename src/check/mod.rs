@@ -55,7 +55,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::base::{IdVec, SourceMap};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::Diagnostics;
 use crate::ir::{FieldId, GraphId, JoinId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
@@ -199,14 +199,6 @@ fn graph(
     };
     let written = &analyses.written;
     let mut diags = Diagnostics::new();
-    for (span, many) in &cfg.many {
-        let message = format!(
-            "where this jump leads is not proven: its {many} computed targets have too many combinations"
-        );
-        diags.push(Diagnostic::new(&codes::NOT_PROVEN, message, *span).help(
-            "lead to a `branch` for each of them, that goes on by one computed target: `-> [first, second, ..]`",
-        ));
-    }
     let ends = |child: GraphId| analyses.cfgs.get(child).is_some_and(calls::can_end);
     entry::entry(graph, &mut diags);
     entry::ways_on(program, graph, cfg, &ends, &mut diags);
@@ -272,12 +264,11 @@ fn topology(
     mhp: &MayHappenInParallel,
     diags: &mut Diagnostics,
 ) -> BTreeSet<JoinId> {
-    let reached = cfg.reached();
     cfg::cycle::branches(cfg, diags);
     cfg::repeat::repeated(graph, cfg, diags);
     let mut waiting = cfg::join::never(cfg, mhp, diags);
     waiting.extend(fan_outs::joined(graph, cfg, diags));
-    let twice = cfg::duplicate_activation::found(graph, cfg);
+    let twice = cfg::duplicate_activation::found(graph, cfg, diags);
     let told = cfg::conflicting_tasks::races(cfg, mhp, &twice, diags);
     cfg::conflicting_siblings::races(cfg, mhp, diags);
     cfg::conflicting_joins::races(cfg, mhp, diags);
@@ -285,18 +276,16 @@ fn topology(
     if cfg.broken {
         return waiting;
     }
-    cfg::reach::unreachable(cfg, reached, diags);
-    let unmet = cfg::unreachable_cap::unmet(graph, cfg, mhp, diags);
-    waiting.extend(unmet);
+    cfg::reach::unreachable(cfg, cfg.reached(), diags);
     cfg::incomplete_join::half_filled(cfg, mhp, arrivals, &mut waiting, diags);
     let free = cfg::finish::finishing(cfg, &waiting);
     let endings = exits::Endings::of(graph, cfg, mhp);
     let exits = |circle: &[BlockId]| endings.end(circle);
     let of = (&waiting, &exits as cfg::graph::OfCircle);
-    let capped = cfg::visits::circles(cfg, (reached, &free), of, diags);
-    cfg::reach::trapped(cfg, reached, &free, (&capped, &exits), diags);
+    let capped = cfg::visits::circles(cfg, &free, of, diags);
+    cfg::reach::trapped(cfg, &free, (&capped, &exits), diags);
     cfg::duplicate_activation::twice(cfg, &twice, &told, diags);
-    circle::circles(graph, cfg, mhp, (reached, &exits), diags);
-    growth::growing(graph, cfg, reached, diags);
+    circle::circles(graph, cfg, mhp, &exits, diags);
+    growth::growing(graph, cfg, diags);
     waiting
 }

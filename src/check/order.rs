@@ -9,9 +9,9 @@ use crate::expr::Type;
 use crate::ir::{Channel, FieldId, NodeId};
 use crate::resolve::program::{Graph, Program, Reducer};
 
-use super::cfg::conflicting_tasks::writes_of;
 use super::cfg::past_reducer::HandedOn;
 use super::cfg::sparse::Sparse;
+use super::cfg::writes_of;
 use super::cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, Write};
 
 /// Why the order counts.

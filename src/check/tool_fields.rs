@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::infer::assignable;
 use crate::expr::{Type, TypeTable};
 use crate::ir::{FieldMode, ToolId};
-use crate::resolve::program::{Field, Graph, Program, Tool, ToolBody, Work};
+use crate::resolve::program::{Field, Graph, Program, Tool, ToolBody};
 
 use super::types::tool::BodyTypes;
 use super::types::write::takes;
@@ -19,11 +19,7 @@ pub fn tool_fields(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, diags: 
     let users = users(program);
     for graph in &program.graphs {
         let mut seen: BTreeSet<ToolId> = BTreeSet::new();
-        let nodes = graph
-            .nodes
-            .iter()
-            .filter(|node| !matches!(node.work, Work::Llm(_)));
-        for used in nodes.flat_map(|node| node.tools()) {
+        for used in graph.nodes.iter().flat_map(|node| node.called_tools()) {
             let tool = program.tools.get(used.node);
             let Some((tool, body)) = tool.and_then(|tool| Some((tool, tool.body.as_ref()?))) else {
                 continue;
@@ -61,10 +57,8 @@ struct Needs<'a, 'd> {
 fn users(program: &Program) -> BTreeMap<ToolId, usize> {
     let mut users: BTreeMap<ToolId, BTreeSet<Span>> = BTreeMap::new();
     for graph in &program.graphs {
-        for node in &graph.nodes {
-            for used in node.tools() {
-                users.entry(used.node).or_default().insert(graph.name.span);
-            }
+        for used in graph.nodes.iter().flat_map(|node| node.tools()) {
+            users.entry(used.node).or_default().insert(graph.name.span);
         }
     }
     let count = |(tool, graphs): (ToolId, BTreeSet<Span>)| (tool, graphs.len());
@@ -88,39 +82,18 @@ impl<'a> Needs<'a, '_> {
         }
     }
 
-    /// Whether the graph has a field as the tool reads it, so that what is written is a question of its own.
-    fn fits(&self, body: &ToolBody, name: &str) -> bool {
-        let field = self
-            .graph
-            .field(name)
-            .and_then(|id| self.graph.fields.get(id));
-        let mut reads = body.reads.iter().filter(|read| read.name.node == name);
-        field.is_some_and(|field| {
-            reads.all(|read| assignable(&field.ty.node, &read.ty.node, &self.program.types))
-        })
-    }
-
     fn sets(&mut self, body: &ToolBody, types: &BodyTypes) {
-        let own = body
-            .set
-            .iter()
-            .map(|item| (&item.field, item.replace, item.value.span));
-        for (item, value) in own.zip(&types.sets) {
-            self.write(body, item, value);
-        }
-        let by_jumps = body
-            .jump_sets()
-            .map(|item| (&item.name, item.replace, item.value.span));
-        for (item, value) in by_jumps.zip(&types.jump_sets) {
-            self.write(body, item, value);
+        let own = body.set.iter();
+        let own = own.map(|item| (&item.field, item.replace, item.value.span));
+        let by_jumps = body.jump_sets();
+        let by_jumps = by_jumps.map(|item| (&item.name, item.replace, item.value.span));
+        let all = own.zip(&types.sets).chain(by_jumps.zip(&types.jump_sets));
+        for (item, value) in all {
+            self.write(item, value);
         }
     }
 
-    fn write(&mut self, body: &ToolBody, (name, replace, span): (&Name, bool, Span), value: &Type) {
-        let read = body.reads.iter().any(|read| read.name.node == name.node);
-        if read && !self.fits(body, &name.node) {
-            return;
-        }
+    fn write(&mut self, (name, replace, span): (&Name, bool, Span), value: &Type) {
         let Some(field) = self.field(&name.node, name.span, "writes") else {
             return;
         };
@@ -152,9 +125,6 @@ impl<'a> Needs<'a, '_> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("declare `{name}` in the state of `{}`", graph.name.node),
         };
-        if let Some(near) = near {
-            self.misspelt(near);
-        }
         let message = format!(
             "tool `{}` {verb} `{name}`, which graph `{}` does not have",
             self.tool.name.node, graph.name.node
@@ -171,17 +141,6 @@ impl<'a> Needs<'a, '_> {
         let home = Home::State(Some(graph.name.span));
         self.diags.push(found.unknown(name, home).near(near));
         None
-    }
-
-    /// Takes out that the body does not know the name which it reads under another.
-    fn misspelt(&mut self, near: &str) {
-        let tool = self.tool.span;
-        let inside =
-            |span: Span| span.file == tool.file && span.start >= tool.start && span.end <= tool.end;
-        self.diags.retain(|found| {
-            let unknown = found.unknown_name();
-            !(unknown.is_some_and(|unknown| unknown.name == near) && inside(found.span()))
-        });
     }
 
     fn mistyped(&mut self, field: &Field, (verb, span): (&str, Span), here: &Type, there: &Type) {

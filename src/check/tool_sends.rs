@@ -5,7 +5,7 @@ use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::infer::assignable;
 use crate::ir::ToolId;
-use crate::resolve::program::{Graph, Node, Param, Program, TargetKind, Work};
+use crate::resolve::program::{Graph, Node, Param, Program, TargetKind};
 
 use super::types::cx::Sent;
 use super::types::tool::BodyTypes;
@@ -13,9 +13,8 @@ use super::types::tool::BodyTypes;
 /// Reports what the nodes that tools send to don't take.
 pub fn sends(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, diags: &mut Diagnostics) {
     for graph in &program.graphs {
-        let nodes = graph.nodes.iter();
-        for node in nodes.filter(|node| !matches!(node.work, Work::Llm(_))) {
-            for used in node.tools() {
+        for node in &graph.nodes {
+            for used in node.called_tools() {
                 let (Some(tool), Some(types)) =
                     (program.tools.get(used.node), bodies.get(used.node))
                 else {

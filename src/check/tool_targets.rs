@@ -9,7 +9,7 @@ use std::rc::Rc;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::ToolId;
-use crate::resolve::program::{Program, Work};
+use crate::resolve::program::Program;
 
 /// Names of jumps that lead nowhere, by tool.
 pub type Lost = BTreeSet<(ToolId, String)>;
@@ -46,13 +46,10 @@ fn meant(program: &Program) -> BTreeMap<ToolId, Meant<'_>> {
         let own = graph.nodes.iter().map(|node| node.name.node.as_str());
         let own: BTreeSet<&str> = own.collect();
         for node in &graph.nodes {
-            if matches!(node.work, Work::Llm(_)) {
-                continue;
-            }
             let ends = node.ends.iter().flat_map(|ends| &ends.items);
             let ends: BTreeSet<&str> = ends.map(|end| end.name.node.as_str()).collect();
             let ends = Rc::new(ends);
-            for used in node.tools() {
+            for used in node.called_tools() {
                 let tool = program.tools.get(used.node);
                 let body = tool.and_then(|tool| tool.body.as_ref());
                 let jumps = body.map(|body| body.jumps()).unwrap_or_default();
@@ -69,28 +66,15 @@ fn meant(program: &Program) -> BTreeMap<ToolId, Meant<'_>> {
     all
 }
 
-/// How many nodes run each tool.
-fn runs(program: &Program) -> BTreeMap<ToolId, usize> {
-    let mut count = BTreeMap::new();
-    let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
-    for node in nodes.filter(|node| !matches!(node.work, Work::Llm(_))) {
-        for used in node.tools() {
-            *count.entry(used.node).or_default() += 1;
-        }
-    }
-    count
-}
-
 /// The jumps that no node can take: of one that a single node runs only what is nearly a name that it may mean. Any
 /// other is what that node's `ends` lack.
 pub fn lost(program: &Program) -> Lost {
     let mut lost = Lost::new();
-    let count = runs(program);
     for (id, names) in meant(program) {
         let body = program.tools.get(id).and_then(|tool| tool.body.as_ref());
         for to in body.into_iter().flat_map(|body| body.jumps()) {
             let slip = || closest(&to.node, names.iter()).is_some();
-            let several = count.get(&id).is_some_and(|count| *count > 1);
+            let several = names.ends.len() > 1;
             if to.node != "end" && !names.contains(&to.node) && (several || slip()) {
                 lost.insert((id, to.node.clone()));
             }

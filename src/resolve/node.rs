@@ -141,6 +141,14 @@ impl Node {
             _ => Vec::new(),
         }
     }
+
+    /// Tools whose calls it makes itself. An `llm` only asks for calls.
+    pub fn called_tools(&self) -> Vec<Spanned<ToolId>> {
+        match self.work {
+            Work::Llm(_) => Vec::new(),
+            _ => self.tools(),
+        }
+    }
 }
 
 /// What a node has of its own, or else from its graph.

@@ -186,6 +186,7 @@ macro_rules! flows {
 flows! {
     an_agent_in_a_loop: "loop" "{\"task\": \"step 3 times\"}"
     workers_side_by_side: "fan" "{\"items\": [\"a\", \"b\", \"c\"]}"
+    fan_outs_that_lead_on: "then" "{\"items\": [\"a\", \"b\", \"c\"]}"
     graphs_in_graphs: "nested" "{\"task\": \"step 2 times\"}"
     states_that_last: "lasting" "{\"task\": \"words\"}"
     two_questions_at_once: "ask" "{}"

@@ -8,14 +8,11 @@ use crate::resolve::program::{
     Graph, Jump, Node, Program, Route, SetItem, Target, TargetKind, ToolBody, Work,
 };
 
-use super::fan_out::FanOuts;
+use super::fan_out::{Synthetics, to};
 use super::model::{
     Block, BlockId, ControlFlowGraph, EdgeKind, JoinBlock, Successor, Transition, Write,
 };
 use super::written::Written;
-
-/// Most combinations of computed targets of one jump that are told apart. Of more it is not known where it leads, which is reported.
-const CHOICES: usize = 4_096;
 
 /// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
 pub fn build(program: &Program, id: GraphId, written: &Written) -> ControlFlowGraph {
@@ -31,10 +28,8 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> ControlFlowGra
         program,
         graph,
         written,
-        fan_outs: FanOuts::default(),
+        synthetics: Synthetics::default(),
         broken: false,
-        many: Vec::new(),
-        at: Span::default(),
     };
     let start = graph.start.as_ref();
     let start = start.map_or_else(Vec::new, |route| builder.route(route, EdgeKind::Edge, None));
@@ -49,12 +44,11 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> ControlFlowGra
             span: join.span,
         })
         .collect();
-    nodes.extend(builder.fan_outs.all);
+    nodes.extend(builder.synthetics.all);
     let broken = builder.broken || graph.broken || graph.start.is_none();
     let cfg = ControlFlowGraph::new(start, nodes.into_iter().collect(), joins);
     ControlFlowGraph {
         broken: broken || cfg.broken,
-        many: builder.many,
         colliding: graph
             .fields
             .iter()
@@ -74,11 +68,8 @@ pub(super) struct Builder<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a Graph,
     pub(super) written: &'a Written,
-    pub(super) fan_outs: FanOuts,
+    pub(super) synthetics: Synthetics,
     pub(super) broken: bool,
-    many: Vec<(Span, usize)>,
-    /// The jump whose targets are looked at.
-    pub(super) at: Span,
 }
 
 impl Builder<'_> {
@@ -90,7 +81,7 @@ impl Builder<'_> {
             name: node.name.node.clone(),
             span: node.name.span,
             branch: matches!(node.work, Work::Branch),
-            fan_out: None,
+            synthetic: None,
             defer: node.defer,
             writes: exact(self.writes(node)),
             transitions: exact(transitions),
@@ -127,11 +118,7 @@ impl Builder<'_> {
         let first = node.edges.first();
         let joins = node.joins.iter().filter_map(|join| {
             let member = self.graph.joins.get(*join)?;
-            Some(Successor {
-                to: BlockId::Join(*join),
-                many: false,
-                span: member.span,
-            })
+            Some(to(BlockId::Join(*join), member.span))
         });
         let joins: ThinVec<Successor> = joins.collect();
         let span = first.map(|jump| jump.span);
@@ -156,7 +143,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// A jump is one way; with computed targets, one for each choice of the names that they may give.
+    /// A jump is one way; with a computed target alone, one for each name that it may give.
     pub(super) fn transitions(
         &mut self,
         jump: &Jump,
@@ -173,72 +160,32 @@ impl Builder<'_> {
         all.into_iter().map(transition).collect()
     }
 
-    /// What several targets may lead to at once, beside what is `fixed`. Of more choices than [`CHOICES`] there are as many as
-    /// have each name once.
+    /// What several targets may lead to at once, beside what is `fixed`.
     fn alternatives(
         &mut self,
         targets: Vec<&Target>,
         node: Option<&Node>,
         mut fixed: ThinVec<Successor>,
     ) -> Vec<ThinVec<Successor>> {
-        let mut choices: Vec<Vec<Vec<Successor>>> = Vec::new();
-        self.at = targets.first().map_or(self.at, |target| target.span);
+        let mut choices = Vec::new();
         for target in targets {
             match &target.kind {
                 TargetKind::Each(each) if each.then.is_some() => {
-                    choices.push(self.fan_out(each, target.span));
+                    choices.push((target.span, self.fan_out(each, target.span)));
                 }
                 TargetKind::Computed(_) => {
                     let successors = self.successors(target, node).into_iter();
-                    choices.push(successors.map(|successor| vec![successor]).collect());
+                    choices.push((target.span, successors.map(|to| thin_vec![to]).collect()));
                 }
                 _ => fixed.extend(self.successors(target, node)),
             }
         }
-        choices.retain(|successors| !successors.is_empty());
         self.chosen(fixed, choices)
-    }
-
-    /// What is fixed with each choice of the others.
-    pub(super) fn chosen(
-        &mut self,
-        mut fixed: ThinVec<Successor>,
-        choices: Vec<Vec<Vec<Successor>>>,
-    ) -> Vec<ThinVec<Successor>> {
-        let count = choices
-            .iter()
-            .try_fold(1_usize, |all, successors| all.checked_mul(successors.len()));
-        if count.is_none_or(|count| count > CHOICES) {
-            self.broken = true;
-            self.many.push((self.at, choices.len()));
-            return some_of(&fixed, &choices);
-        }
-        fixed.shrink_to_fit();
-        choices.into_iter().fold(vec![fixed], |all, choice| {
-            let with =
-                |chosen: &ThinVec<Successor>, successors: &Vec<Successor>| -> ThinVec<Successor> {
-                    chosen.iter().chain(successors).cloned().collect()
-                };
-            all.iter()
-                .flat_map(|chosen| {
-                    choice
-                        .iter()
-                        .map(|successors| with(chosen, successors))
-                        .collect::<Vec<_>>()
-                })
-                .collect()
-        })
     }
 
     pub(super) fn successors(&mut self, target: &Target, node: Option<&Node>) -> Vec<Successor> {
         let span = target.span;
-        let one = |to| {
-            vec![Successor {
-                to,
-                many: false,
-                span,
-            }]
-        };
+        let one = |block| vec![to(block, span)];
         match &target.kind {
             TargetKind::Node(id) => one(BlockId::Node(*id)),
             TargetKind::End => one(BlockId::End),
@@ -268,24 +215,18 @@ impl Builder<'_> {
 
     pub(super) fn unknown(&mut self) -> Vec<Successor> {
         self.broken = true;
-        vec![Successor {
-            to: BlockId::End,
-            many: false,
-            span: Span::default(),
-        }]
-    }
-
-    fn bodies(&self, node: &Node) -> Vec<(Span, &ToolBody)> {
-        called_bodies(self.program, node)
+        vec![to(BlockId::End, Span::default())]
     }
 
     fn writes(&self, node: &Node) -> Vec<Write> {
-        let by_tools = self.bodies(node).into_iter().flat_map(|(span, body)| {
-            body.set.iter().filter_map(move |item| {
-                let field = self.graph.field(&item.field.node)?;
-                Some(Write { field, span })
-            })
-        });
+        let by_tools = called_bodies(self.program, node)
+            .into_iter()
+            .flat_map(|(span, body)| {
+                body.set.iter().filter_map(move |item| {
+                    let field = self.graph.field(&item.field.node)?;
+                    Some(Write { field, span })
+                })
+            });
         let mut writes: Vec<Write> = sets(&node.set).chain(by_tools).collect();
         if let Work::Extern { writes: to, .. } = &node.work {
             writes.extend(to.iter().map(|field| Write {
@@ -309,25 +250,10 @@ impl Builder<'_> {
     }
 }
 
-/// Choices among several targets that have each of theirs once, beside what is fixed.
-fn some_of(fixed: &[Successor], choices: &[Vec<Vec<Successor>>]) -> Vec<ThinVec<Successor>> {
-    let most = choices.iter().map(Vec::len).max().unwrap_or(0);
-    let choice = |number: usize| {
-        let chosen = choices
-            .iter()
-            .filter_map(|successors| successors.get(number % successors.len()));
-        fixed.iter().chain(chosen.flatten()).cloned().collect()
-    };
-    (0..most).map(choice).collect()
-}
-
 /// Bodies of the tools that a node runs itself, each with the place where the node names it. An
 /// `llm` only asks for calls; it runs none.
 pub fn called_bodies<'a>(program: &'a Program, node: &Node) -> Vec<(Span, &'a ToolBody)> {
-    if matches!(node.work, Work::Llm(_)) {
-        return Vec::new();
-    }
-    let bodies = node.tools().into_iter().filter_map(|used| {
+    let bodies = node.called_tools().into_iter().filter_map(|used| {
         let tool = program.tools.get(used.node)?;
         Some((used.span, tool.body.as_ref()?))
     });
@@ -342,14 +268,9 @@ fn exact<T>(items: Vec<T>) -> ThinVec<T> {
 }
 
 fn ends_at(span: Span) -> Transition {
-    let end = Successor {
-        to: BlockId::End,
-        many: false,
-        span,
-    };
     Transition {
         kind: EdgeKind::Exit,
-        successors: thin_vec![end],
+        successors: thin_vec![to(BlockId::End, span)],
         writes: ThinVec::new(),
         span,
     }

@@ -1,6 +1,6 @@
 //! Joins that lead on, and who writes the same field in that super-step: a task beside, a member that comes to them, another join.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -8,9 +8,9 @@ use crate::ir::{FieldId, JoinId, NodeId};
 
 use super::super::not_proven::not_proven;
 use super::mhp::MayHappenInParallel;
-use super::model::{BlockId, ControlFlowGraph, Write};
+use super::model::{BlockId, ControlFlowGraph, Transition, Write};
 use super::sparse::Sparse;
-use super::step_writes::{Makers, by_task, collides, makers, on_ways};
+use super::step_writes::{Makers, by_field, by_task, collides, help, makers, on_ways};
 
 /// Most pairs of last members of two joins that are tried.
 const TRIED: usize = 256;
@@ -35,7 +35,7 @@ pub fn races(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, diags: &mut Diag
     if writers.is_empty() {
         return;
     }
-    let nodes = by_field(cfg, &writers);
+    let nodes = by_field(cfg, cfg.nodes.ids());
     for writer in &writers {
         for (field, own) in &writer.fields {
             if let Some(found) = beside(cfg, mhp, (writer.join, *field, own), &nodes) {
@@ -46,36 +46,19 @@ pub fn races(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, diags: &mut Diag
     at_once(cfg, mhp, &writers, diags);
 }
 
-/// Of the fields that joins write, who else does.
-type Nodes = BTreeMap<FieldId, (Sparse, HashMap<NodeId, Makers>)>;
-
-fn by_field(cfg: &ControlFlowGraph, joins: &[Writer]) -> Nodes {
-    let fields = joins.iter().flat_map(|join| join.fields.keys());
-    let mut all: Nodes = fields.map(|field| (*field, Default::default())).collect();
-    for id in cfg.nodes.ids() {
-        for (field, makers) in makers(cfg, by_task(cfg, id, |_| true)) {
-            if let Some((nodes, by_node)) = all.get_mut(&field) {
-                nodes.insert(id.0);
-                by_node.insert(id, makers);
-            }
-        }
-    }
-    all
-}
-
 /// A join and a task that write a field in one super-step, if need be one of its own members.
 fn beside(
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
     (id, field, own): (JoinId, FieldId, &Makers),
-    nodes: &Nodes,
+    nodes: &BTreeMap<FieldId, BTreeMap<NodeId, Makers>>,
 ) -> Option<Diagnostic> {
-    let join = cfg.joins.get(id)?;
-    let (writers, by_node) = nodes.get(&field)?;
-    let members = || join.members.iter().map(|(member, _)| *member);
+    let by_node = nodes.get(&field)?;
+    let writers: Sparse = by_node.keys().map(|id| id.0).collect();
+    let members = || cfg.members(id);
     let near = members().map(|member| mhp.partners(member));
     let near: BTreeSet<u32> = near
-        .flat_map(|near| near.common(writers).collect::<Vec<_>>())
+        .flat_map(|near| near.common(&writers).collect::<Vec<_>>())
         .collect();
     let others = near.into_iter().map(NodeId);
     let others = others.filter(|node| !members().any(|member| member == *node));
@@ -89,12 +72,9 @@ fn beside(
         .filter(|member| writers.contains(member.0))
         .find_map(|member| {
             // One that jumps elsewhere does not come.
-            let comes = by_task(cfg, member, |transition| {
-                transition
-                    .successors
-                    .iter()
-                    .any(|successor| successor.to == BlockId::Join(id))
-            });
+            let here = BlockId::Join(id);
+            let comes = |way: &Transition| way.successors.iter().any(|to| to.to == here);
+            let comes = by_task(cfg, member, comes);
             let (other, write) = makers(cfg, comes).get(&field)?.collide(own)?;
             let last = mhp.leads_on_beside(id, member);
             last.then(|| conflict(cfg, id, (field, write), (member, other), true))
@@ -129,13 +109,10 @@ fn first_of(
     field: FieldId,
     writers: &[(JoinId, &Makers)],
 ) -> Option<Diagnostic> {
-    let members_of = |id: JoinId| {
-        let join = cfg.joins.get(id).into_iter();
-        join.flat_map(|join| join.members.iter().map(|(member, _)| *member))
-    };
-    let mut by_member: HashMap<NodeId, Vec<usize>> = HashMap::new();
+    let mut by_member: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
     for (at, (id, _)) in writers.iter().enumerate() {
-        members_of(*id).for_each(|member| by_member.entry(member).or_default().push(at));
+        let members = cfg.members(*id);
+        members.for_each(|member| _ = by_member.entry(member).or_default().insert(at));
     }
     let all: Sparse = by_member.keys().map(|id| id.0).collect();
     for (at, (id, makers)) in writers.iter().enumerate() {
@@ -144,35 +121,32 @@ fn first_of(
         {
             return Some(twice(cfg, *id, (field, write)));
         }
-        let mut tried: BTreeMap<usize, usize> = BTreeMap::new();
-        for member in members_of(*id) {
+        let mut tries: BTreeMap<usize, Vec<(NodeId, NodeId)>> = BTreeMap::new();
+        for member in cfg.members(*id) {
             let partners = mhp.partners(member);
             let near = partners.common(&all).map(NodeId);
-            let near = near.filter(|near| *near != member);
-            for last in near.chain([member]) {
+            for last in near.filter(|near| *near != member).chain([member]) {
                 let others = by_member.get(&last).into_iter().flatten();
                 for other in others.filter(|other| **other > at) {
-                    let Some((second, others)) = writers.get(*other) else {
-                        continue;
-                    };
-                    let Some(writes) = makers.collide(others) else {
-                        continue;
-                    };
-                    let tries = tried.entry(*other).or_default();
-                    *tries += 1;
-                    if *tries > TRIED {
-                        let join = cfg.joins.get(*id).map(|join| join.span);
-                        let what = "too many members of two joins may come at once";
-                        return Some(not_proven(
-                            &codes::WRITE_CONFLICT,
-                            what,
-                            join.unwrap_or_default(),
-                        ));
-                    }
-                    if mhp.lead_on_at_once((*id, member), (*second, last)) {
-                        return Some(both(cfg, [*id, *second], field, writes));
-                    }
+                    tries.entry(*other).or_default().push((member, last));
                 }
+            }
+        }
+        for (other, tries) in tries {
+            let second = writers.get(other);
+            let both = second.and_then(|(second, others)| Some((second, makers.collide(others)?)));
+            let Some((second, writes)) = both else {
+                continue;
+            };
+            let mut first = tries.iter().take(TRIED);
+            if first.any(|(one, two)| mhp.lead_on_at_once((*id, *one), (*second, *two))) {
+                return Some(both_write(cfg, [*id, *second], field, writes));
+            }
+            if tries.len() > TRIED {
+                let what = "too many members of two joins may come at once";
+                let join = cfg.joins.get(*id).map(|join| join.span);
+                let at = join.unwrap_or_default();
+                return Some(not_proven(&codes::WRITE_CONFLICT, what, at));
             }
         }
     }
@@ -183,19 +157,16 @@ impl MayHappenInParallel<'_> {
     /// Whether a join may lead on in the super-step of a node: one of its members runs then, the node itself where it is one,
     /// and each other does too or waits.
     fn leads_on_beside(&self, id: JoinId, node: NodeId) -> bool {
-        let Some(join) = self.cfg.joins.get(id).filter(|_| self.fires(id)) else {
-            return false;
-        };
-        let members = || join.members.iter().map(|(member, _)| *member);
-        members().all(|member| self.at_join(id, member, node))
+        let members = || self.cfg.members(id);
+        self.fires(id)
+            && members().all(|member| self.at_join(id, member, node))
             && members().any(|member| member == node || self.has(member.0, node.0))
     }
 
     /// Whether two joins may lead on in one super-step, as the last member of each has come.
     fn lead_on_at_once(&self, (one, last): (JoinId, NodeId), (two, end): (JoinId, NodeId)) -> bool {
         let whole = |id: JoinId| {
-            let join = self.cfg.joins.get(id).into_iter();
-            let mut members = join.flat_map(|join| join.members.iter().map(|(member, _)| *member));
+            let mut members = self.cfg.members(id);
             members.all(|member| self.at_join(id, member, last) && self.at_join(id, member, end))
         };
         whole(one) && whole(two)
@@ -203,8 +174,7 @@ impl MayHappenInParallel<'_> {
 
     /// Whether a join may lead on twice in one super-step: each member comes twice, or comes where it waits.
     fn leads_on_twice(&self, id: JoinId) -> bool {
-        let join = self.cfg.joins.get(id).into_iter();
-        let mut members = join.flat_map(|join| join.members.iter().map(|(member, _)| *member));
+        let mut members = self.cfg.members(id);
         let waits = |member| {
             let wait = self.places.wait(id, member);
             wait.is_some_and(|wait: u32| self.has(wait, member.0))
@@ -224,16 +194,8 @@ impl MayHappenInParallel<'_> {
 
 /// `` `a` and `b` ``
 fn members(cfg: &ControlFlowGraph, id: JoinId) -> String {
-    let join = cfg.joins.get(id).into_iter();
-    let members = join.flat_map(|join| &join.members);
-    list(members.map(|(member, _)| cfg.name(BlockId::Node(*member))))
-}
-
-fn help(field: &str) -> String {
-    format!(
-        "give `{field}` a reducer (`via append` gathers a list, `via any_last` keeps one of the values), or let one \
-         run after the other"
-    )
+    let members = cfg.members(id).map(BlockId::Node);
+    list(members.map(|member| cfg.name(member)))
 }
 
 fn conflict(
@@ -259,7 +221,7 @@ fn conflict(
         .help(help(field))
 }
 
-fn both(
+fn both_write(
     cfg: &ControlFlowGraph,
     ids: [JoinId; 2],
     field: FieldId,

@@ -20,17 +20,13 @@ pub fn races(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, diags: &mut Diag
     if !cfg.nodes.iter().any(|node| writes_at_once(cfg, node)) {
         return;
     }
-    let mut first = First {
-        cfg,
-        once: HashMap::new(),
-    };
     for (from, transition) in cfg.all_transitions() {
         let forks = transition.successors.len() > 1
             || transition.successors.iter().any(|successor| successor.many);
         if forks && mhp.follows(transition) {
             // Each transition has its own bound.
             let mut steps = STEPS;
-            of_way(cfg, (from, transition), (&mut first, &mut steps), diags);
+            of_way(cfg, (from, transition), &mut steps, diags);
             if steps == 0 {
                 let what = "too many branches and full nodes are passed at once from here";
                 diags.push(not_proven(&codes::WRITE_CONFLICT, what, transition.span));
@@ -42,8 +38,7 @@ pub fn races(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, diags: &mut Diag
 /// Whether a stop writes a field that collides without a super-step of its own.
 fn writes_at_once(cfg: &ControlFlowGraph, node: &Block) -> bool {
     let transitions = node.transitions.iter();
-    let transitions =
-        transitions.filter(|transition| node.branch || transition.kind == EdgeKind::Visits);
+    let transitions = transitions.filter(|way| node.branch || way.kind == EdgeKind::Visits);
     let own = node.writes.iter().filter(|_| node.branch);
     let mut writes = own.chain(transitions.flat_map(|transition| &transition.writes));
     writes.any(|write| collides(cfg, write.field).is_some())
@@ -52,7 +47,7 @@ fn writes_at_once(cfg: &ControlFlowGraph, node: &Block) -> bool {
 fn of_way(
     cfg: &ControlFlowGraph,
     (from, transition): (Option<BlockId>, &Transition),
-    (first, steps): (&mut First, &mut usize),
+    steps: &mut usize,
     diags: &mut Diagnostics,
 ) {
     let mut known: HashMap<FieldId, (usize, Makers)> = HashMap::new();
@@ -65,11 +60,8 @@ fn of_way(
         let Some(node) = cfg.nodes.get(to) else {
             continue;
         };
-        let capped = node
-            .transitions
-            .iter()
-            .any(|transition| transition.kind == EdgeKind::Visits);
-        if !(node.branch || capped) || (capped && first.comes(from, transition, to)) {
+        let capped = node.is_capped();
+        if !(node.branch || capped) || (capped && is_first(cfg, from, transition, to)) {
             continue;
         }
         for (field, makers) in makers(cfg, at_goal(cfg, successor, steps)) {
@@ -140,69 +132,39 @@ fn sent(
 
 /// Who leads there, for a message.
 fn begin(cfg: &ControlFlowGraph, from: Option<BlockId>) -> String {
-    let name = |id: &NodeId| cfg.name(BlockId::Node(*id));
     match from {
         None => "`start`".to_owned(),
         Some(BlockId::Join(id)) => {
-            let members = cfg.joins.get(id).into_iter();
-            let members = members.flat_map(|join| &join.members);
-            format!("the join of {}", list(members.map(|(id, _)| name(id))))
+            let members = cfg.members(id).map(|id| cfg.name(BlockId::Node(id)));
+            format!("the join of {}", list(members))
         }
         Some(block) => format!("`{}`", cfg.name(block)),
     }
 }
 
-/// Whether a capped node is come to for the first time.
-struct First<'f> {
-    cfg: &'f ControlFlowGraph,
-    /// Blocks of which it is known whether they are come to once at most.
-    once: HashMap<BlockId, bool>,
+/// Whether nothing can have come to a capped node before a way does: all other arrows into it are in its own circle, and the way is
+/// taken once.
+fn is_first(cfg: &ControlFlowGraph, from: Option<BlockId>, way: &Transition, to: NodeId) -> bool {
+    let to = BlockId::Node(to);
+    let round = |block| cfg.same_component(block, to);
+    let mut others = cfg.in_edges(to).filter(|arrow| arrow.from != from);
+    !way.successors.iter().any(|successor| successor.many)
+        && others.all(|arrow| arrow.from.is_some_and(round))
+        && is_once(cfg, from)
 }
 
-impl First<'_> {
-    /// Whether nothing can have come to a node before a way does: all other arrows into it are in its own circle, and the way is
-    /// taken once.
-    fn comes(&mut self, from: Option<BlockId>, transition: &Transition, to: NodeId) -> bool {
-        if transition.successors.iter().any(|successor| successor.many) {
+/// Whether a block is surely come to once at most: one block alone leads to it, which is come to once at most.
+fn is_once(cfg: &ControlFlowGraph, mut at: Option<BlockId>) -> bool {
+    while let Some(block) = at {
+        let mut into = cfg.in_edges(block);
+        let Some(before) = into.next().filter(|_| !cfg.goes_round(block)) else {
+            return false;
+        };
+        let many = before.successor().is_none_or(|successor| successor.many);
+        if many || into.any(|arrow| arrow.from != before.from) {
             return false;
         }
-        let (cfg, to) = (self.cfg, BlockId::Node(to));
-        let mut others = cfg.in_edges(to);
-        others.all(|arrow| {
-            let round = |block| cfg.same_component(block, to);
-            arrow.from == from || arrow.from.is_some_and(round)
-        }) && self.once(from)
+        at = before.from;
     }
-
-    /// Whether a block is surely come to once at most: one block alone leads to it, which is come to once at most.
-    fn once(&mut self, block: Option<BlockId>) -> bool {
-        let mut passed = Vec::new();
-        let mut at = block;
-        let once = loop {
-            let Some(block) = at else { break true };
-            if let Some(known) = self.once.get(&block) {
-                break *known;
-            }
-            passed.push(block);
-            match self.before(block) {
-                Some(before) => at = before,
-                None => break false,
-            }
-        };
-        self.once
-            .extend(passed.into_iter().map(|block| (block, once)));
-        once
-    }
-
-    /// From where alone one task comes to a block that it doesn't come to again.
-    fn before(&mut self, block: BlockId) -> Option<Option<BlockId>> {
-        if self.cfg.goes_round(block) {
-            return None;
-        }
-        let mut into = self.cfg.in_edges(block);
-        let before = into.next()?;
-        let many = before.successor().is_none_or(|successor| successor.many);
-        let others = into.any(|arrow| arrow.from != before.from);
-        (!many && !others).then_some(before.from)
-    }
+    true
 }

@@ -1,68 +1,19 @@
 //! Two writers of a field without a reducer that may run in one super-step.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::ir::{FieldId, NodeId};
+use crate::ir::NodeId;
 
 use super::duplicate_activation::Twice;
 use super::mhp::MayHappenInParallel;
-use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition, Write};
+use super::model::{BlockId, ControlFlowGraph, Write};
 use super::sparse::Sparse;
-use super::step_writes::{Makers, by_task, collides, makers};
+use super::step_writes::{Makers, by_field, collides, help};
 use super::witness::Witness;
 
 /// Most further writers that a message points at.
 const SHOWN: usize = 6;
-
-/// All that a task of a node may write: its work, its `set`, its jumps, and the jumps of branches that it
-/// is led on by.
-pub fn writes_of(cfg: &ControlFlowGraph, id: NodeId) -> Vec<Write> {
-    let Some(node) = cfg.nodes.get(id) else {
-        return Vec::new();
-    };
-    let mut writes = node.writes.to_vec();
-    let transitions = node.transitions.iter();
-    writes.extend(writes_on(
-        cfg,
-        transitions.filter(|transition| transition.kind != EdgeKind::Visits),
-    ));
-    writes
-}
-
-/// What is written with ways, and by the branches that they lead on through.
-pub fn writes_on<'f>(
-    cfg: &'f ControlFlowGraph,
-    transitions: impl Iterator<Item = &'f Transition>,
-) -> Vec<Write> {
-    let mut writes = Vec::new();
-    let mut open: Vec<&Transition> = transitions.collect();
-    let mut seen: HashSet<NodeId> = HashSet::new();
-    while let Some(transition) = open.pop() {
-        writes.extend(&transition.writes);
-        for successor in &transition.successors {
-            let BlockId::Node(to) = successor.to else {
-                continue;
-            };
-            let Some(next) = cfg.nodes.get(to).filter(|_| !seen.contains(&to)) else {
-                continue;
-            };
-            let on = next
-                .transitions
-                .iter()
-                .filter(|transition| next.branch || transition.kind == EdgeKind::Visits);
-            let mut on = on.peekable();
-            if on.peek().is_some() {
-                seen.insert(to);
-                if next.branch {
-                    writes.extend(&next.writes);
-                }
-                open.extend(on);
-            }
-        }
-    }
-    writes
-}
 
 /// Two writes that collide.
 struct Clash {
@@ -83,7 +34,8 @@ pub fn races(
     diags: &mut Diagnostics,
 ) -> BTreeSet<NodeId> {
     let mut told = BTreeSet::new();
-    for (field, writers) in by_field(cfg, mhp) {
+    let accompanied = |id: &NodeId| !mhp.partners(*id).is_empty();
+    for (field, writers) in by_field(cfg, cfg.nodes.ids().filter(accompanied)) {
         let (Some(clash), Some(name)) = (clash(&writers, mhp), collides(cfg, field)) else {
             continue;
         };
@@ -98,29 +50,8 @@ pub fn races(
     told
 }
 
-/// By field the nodes that may write it in a super-step of others, and who of what they lead to does.
-fn by_field(
-    cfg: &ControlFlowGraph,
-    mhp: &MayHappenInParallel,
-) -> BTreeMap<FieldId, BTreeMap<NodeId, Makers>> {
-    let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Makers>> = BTreeMap::new();
-    let accompanied = |id: &NodeId| !mhp.partners(*id).is_empty();
-    for id in cfg.nodes.ids().filter(accompanied) {
-        for (field, makers) in makers(cfg, by_task(cfg, id, |_| true)) {
-            by_field.entry(field).or_default().insert(id, makers);
-        }
-    }
-    by_field
-}
-
 /// The first two of the writers that may run together, and as many of the others as are shown.
 fn clash(writers: &BTreeMap<NodeId, Makers>, mhp: &MayHappenInParallel) -> Option<Clash> {
-    // What stands in for one node that is full is done once.
-    let mut full = writers.values().map(Makers::only_full);
-    let first = full.next()?;
-    if first.is_some() && full.all(|node| node == first) {
-        return None;
-    }
     let all: Sparse = writers.keys().map(|id| id.0).collect();
     let mut clash: Option<Clash> = None;
     for (a, first) in writers {
@@ -176,11 +107,8 @@ impl Clash {
                 name(b.0)
             ),
         };
-        let mut found = Diagnostic::new(&codes::WRITE_CONFLICT, message, b.1.span)
-            .help(format!(
-                "give `{field}` a reducer (`via append` gathers a list, `via any_last` keeps one of the values), or let one \
-                 run after the other"
-            ));
+        let mut found =
+            Diagnostic::new(&codes::WRITE_CONFLICT, message, b.1.span).help(help(field));
         if let Some(Witness {
             fork,
             first,

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
+use super::finish::usual;
 use super::graph::Wanted;
 use super::model::{BlockId, ControlFlowGraph, Transition};
 
@@ -20,13 +21,9 @@ impl Cycle {
         let at = found.span();
         let next = self.0.iter().skip(1).chain(self.0.first());
         for (from, to) in self.0.iter().zip(next).take(SHOWN) {
-            let successors = cfg
-                .transitions(*from)
-                .iter()
-                .flat_map(|transition| &transition.successors);
-            if let Some(successor) = successors
-                .into_iter()
-                .find(|successor| successor.to == *to && successor.span != at)
+            let mut successors = cfg.successors(*from);
+            if let Some(successor) =
+                successors.find(|successor| successor.to == *to && successor.span != at)
             {
                 let text = match (from, to) {
                     (_, BlockId::Join(_)) => format!("`{}` joins others", cfg.name(*from)),
@@ -46,14 +43,20 @@ impl Cycle {
 
     /// `a -> b -> a`
     pub fn path(&self, cfg: &ControlFlowGraph) -> String {
-        let names: Vec<&str> = self
-            .0
-            .iter()
-            .chain(self.0.first())
-            .filter(|block| !matches!(block, BlockId::Join(_)))
-            .map(|block| cfg.name(*block))
-            .collect();
-        names.join(" -> ")
+        let blocks = self.0.iter().chain(self.0.first()).copied();
+        cfg.path(blocks)
+    }
+}
+
+/// Points at the arrows of a shortest circle among some blocks, errors left out.
+pub fn rounds(cfg: &ControlFlowGraph, group: &[BlockId], found: Diagnostic) -> Diagnostic {
+    let inside = |_: BlockId, transition: &Transition, to: BlockId| {
+        usual(transition) && group.binary_search(&to).is_ok()
+    };
+    let first = group.first();
+    match first.and_then(|block| shortest(cfg, *block, inside)) {
+        Some(cycle) => cycle.labels(cfg, found),
+        None => found,
     }
 }
 
@@ -73,9 +76,7 @@ pub fn shortest(
                 .iter()
                 .map(move |successor| (transition, successor))
         });
-        for (_, successor) in
-            successors.filter(|(transition, successor)| take(block, transition, successor.to))
-        {
+        for (_, successor) in successors.filter(|(way, to)| take(block, way, to.to)) {
             if successor.to == through {
                 return Some(back(cfg, &from, block, through));
             }
@@ -112,10 +113,10 @@ fn back(
 /// a circle would never come to one.
 pub fn branches(cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
     let branch = |block: BlockId| match block {
-        BlockId::Node(id) => cfg.nodes.get(id).filter(|node| node.branch),
+        BlockId::Node(id) => cfg.nodes.get(id).filter(|node| node.synthetic.is_none()),
         _ => None,
     };
-    for group in cfg.components_among(|block| branch(block).is_some(), |_, _| true, Wanted::Any) {
+    for group in cfg.components_among(|block| cfg.is_branch(block), |_, _| true, Wanted::Any) {
         let inside = |_: BlockId, _: &Transition, to: BlockId| group.contains(&to);
         let first = group.first().copied();
         let (Some(node), Some(cycle)) = (

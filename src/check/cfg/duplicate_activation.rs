@@ -4,7 +4,7 @@
 //! decides anything there. What two of them come to in different steps surely runs twice. That is meant where the node
 //! says so: it is deferred, capped or skipped, routes by what it finds, or goes round with what leads to it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::base::Span;
 use crate::base::name::list;
@@ -12,14 +12,11 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 use crate::resolve::program::{Graph, Node, Work};
 
+use super::super::not_proven::in_doubt;
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
 
-/// Most steps of tasks that are followed from one fork, and from all forks of a graph.
-const MOST: usize = 1_000;
-const BUDGET: usize = 100_000;
-
-/// Most names of a way that a message writes out.
-const NAMED: usize = 8;
+/// Most steps of tasks that are followed from one fork.
+const MOST: usize = 10_000;
 
 /// A node that runs twice.
 pub struct Twice {
@@ -41,32 +38,34 @@ impl Twice {
     }
 }
 
-/// Finds them, each once.
-pub fn found(graph: &Graph, cfg: &ControlFlowGraph) -> Vec<Twice> {
+/// Finds them, each once. A fork from which there is too much to be followed is reported.
+pub fn found(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) -> Vec<Twice> {
     let mut all: BTreeMap<NodeId, Twice> = BTreeMap::new();
     // The graph may end in between, or nobody knows where it leads.
     if cfg.broken || !graph.exits.is_empty() {
         return Vec::new();
     }
     let several = |transition: &Transition| {
-        transition
-            .successors
-            .iter()
-            .filter(|successor| !successor.many)
-            .count()
-            > 1
+        let successors = transition.successors.iter();
+        successors.filter(|successor| !successor.many).count() > 1
     };
     let forks = cfg
         .all_transitions()
         .filter(|(_, transition)| several(transition));
-    let mut spent = 0;
+    let mut followed: HashSet<*const Transition> = HashSet::new();
     for (from, transition) in forks {
-        if spent > BUDGET {
-            break;
+        // What comes of this fork was seen when an earlier one was followed.
+        if followed.contains(&std::ptr::from_ref(transition)) {
+            continue;
         }
         let mut run = Run::new(graph, cfg, from, transition);
         run.follow(transition);
-        spent += run.spent;
+        if run.spent >= MOST {
+            let what = "too many steps are taken at once from here";
+            diags.push(in_doubt(&codes::RUNS_TWICE, what, transition.span));
+            continue;
+        }
+        followed.extend(&run.followed);
         for (node, first, second) in &run.twice {
             if !cfg.goes_round(BlockId::Node(*node)) && !all.contains_key(node) {
                 let found = run.tell(*node, *first, *second);
@@ -116,9 +115,12 @@ struct Run<'a> {
     arrows: Vec<Arrow>,
     /// The step in which each node was first come to, and by which arrow.
     come: BTreeMap<NodeId, (usize, usize)>,
+    /// The last component of a node that was come to.
+    last: Option<usize>,
     waiting: BTreeMap<JoinId, BTreeSet<NodeId>>,
     twice: Vec<(NodeId, usize, usize)>,
     spent: usize,
+    followed: Vec<*const Transition>,
     /// Something has ended the whole run.
     over: bool,
 }
@@ -137,9 +139,11 @@ impl<'a> Run<'a> {
             fork,
             arrows: Vec::new(),
             come: BTreeMap::new(),
+            last: None,
             waiting: BTreeMap::new(),
             twice: Vec::new(),
             spent: 0,
+            followed: Vec::new(),
             over: false,
         }
     }
@@ -150,17 +154,14 @@ impl<'a> Run<'a> {
             running.extend(self.arrive(successor, None, None, 0));
         }
         let mut step = 1;
-        while !running.is_empty() && !self.over && self.spent < MOST {
+        while self.goes_on(&running) && !self.over && self.spent < MOST {
             let mut next = Vec::new();
             for at in std::mem::take(&mut running) {
                 let Some(BlockId::Node(id)) = self.arrows.get(at).map(|arrow| arrow.to) else {
                     continue;
                 };
-                for successor in self
-                    .way_on(id)
-                    .into_iter()
-                    .flat_map(|transition| &transition.successors)
-                {
+                let on = self.way_on(id).into_iter();
+                for successor in on.flat_map(|transition| &transition.successors) {
                     next.extend(self.arrive(successor, Some(id), Some(at), step));
                 }
             }
@@ -169,8 +170,18 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Whether a task may still come to where one has been. One that is alone, behind all of that, does not.
+    fn goes_on(&self, running: &[usize]) -> bool {
+        let block = |at: &usize| self.arrows.get(*at).map(|arrow| arrow.to);
+        match running {
+            [] => false,
+            [only] => block(only).and_then(|block| self.cfg.component(block)) < self.last,
+            _ => true,
+        }
+    }
+
     /// The one way on of a node; `None` where something decides, or a person is waited for.
-    fn way_on(&self, id: NodeId) -> Option<&'a Transition> {
+    fn way_on(&mut self, id: NodeId) -> Option<&'a Transition> {
         let asks =
             |node: &Node| matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
         if self.graph.nodes.get(id).is_some_and(asks) {
@@ -178,7 +189,9 @@ impl<'a> Run<'a> {
         }
         let transitions = &self.cfg.nodes.get(id)?.transitions;
         let mut transitions = transitions.iter().filter(|transition| usual(transition));
-        transitions.next().filter(|_| transitions.next().is_none())
+        let only = transitions.next().filter(|_| transitions.next().is_none());
+        self.followed.extend(only.map(std::ptr::from_ref));
+        only
     }
 
     /// The tasks that an arrow begins in a step, as the arrows to them.
@@ -208,15 +221,9 @@ impl<'a> Run<'a> {
                 BlockId::Join(id) => {
                     let come = self.waiting.entry(id).or_default();
                     come.extend(member);
-                    let Some(join) = self.cfg.joins.get(id) else {
-                        continue;
-                    };
-                    if join.members.iter().all(|(member, _)| come.contains(member)) {
+                    if self.cfg.members(id).all(|member| come.contains(&member)) {
                         come.clear();
-                        let successors = join
-                            .transitions
-                            .iter()
-                            .flat_map(|transition| &transition.successors);
+                        let successors = self.cfg.successors(successor.to);
                         open.extend(successors.map(|successor| (successor, None, Some(at))));
                     }
                 }
@@ -243,6 +250,7 @@ impl<'a> Run<'a> {
     fn begin(&mut self, id: NodeId, at: usize, step: usize) -> Option<usize> {
         let Some((when, first)) = self.come.get(&id).copied() else {
             self.come.insert(id, (step, at));
+            self.last = self.last.max(self.cfg.component(BlockId::Node(id)));
             return Some(at);
         };
         let known = |(node, _, _): &(NodeId, usize, usize)| *node == id;
@@ -270,10 +278,7 @@ impl<'a> Run<'a> {
         let (Some(node), Some(block)) = (self.graph.nodes.get(id), self.cfg.nodes.get(id)) else {
             return false;
         };
-        let transitions = block
-            .transitions
-            .iter()
-            .filter(|transition| usual(transition));
+        let transitions = block.transitions.iter().filter(|way| usual(way));
         let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
         node.max_visits.is_none() && node.skips.is_empty() && !asks && transitions.count() < 2
     }
@@ -321,11 +326,8 @@ impl<'a> Run<'a> {
         let members = |block: BlockId| -> Vec<&str> {
             match block {
                 BlockId::Join(id) => {
-                    let join = self.cfg.joins.get(id).into_iter();
-                    let members = join.flat_map(|join| &join.members);
-                    members
-                        .map(|(member, _)| self.cfg.name(BlockId::Node(*member)))
-                        .collect()
+                    let members = self.cfg.members(id).map(BlockId::Node);
+                    members.map(|member| self.cfg.name(member)).collect()
                 }
                 block => vec![self.cfg.name(block)],
             }
@@ -349,21 +351,11 @@ impl<'a> Run<'a> {
         )
     }
 
-    /// `start -> a -> b`, of a long way its end.
+    /// `start -> a -> b`
     fn shown(&self, way: &[Arrow]) -> String {
-        let names = way.iter().rev().map(|arrow| arrow.to);
-        let names = names.filter(|block| !matches!(block, BlockId::Join(_)));
-        let names: Vec<&str> = names.map(|block| self.cfg.name(block)).collect();
-        let fork = match self.from {
-            None => Some("start"),
-            Some(BlockId::Join(_)) => None,
-            Some(block) => Some(self.cfg.name(block)),
-        };
-        let hidden = names.len().saturating_sub(NAMED);
-        let dots = (hidden > 0).then_some("...");
-        let last = names.iter().skip(hidden).copied();
-        let all: Vec<&str> = fork.into_iter().chain(dots).chain(last).collect();
-        all.join(" -> ")
+        let from = self.from.unwrap_or(BlockId::Entry);
+        let blocks = way.iter().rev().map(|arrow| arrow.to);
+        self.cfg.path(std::iter::once(from).chain(blocks))
     }
 }
 

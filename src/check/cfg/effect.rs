@@ -112,14 +112,8 @@ fn work(
         let items = body.set.iter();
         let own = tracked.of(items.filter_map(|item| graph.field(&item.field.node)));
         by_tools.join(&own);
-        match by_tool.get_mut(&span) {
-            Some(known) => {
-                known.join(&own);
-            }
-            None => {
-                by_tool.insert(span, own);
-            }
-        }
+        let known = by_tool.entry(span).or_insert_with(|| tracked.none());
+        known.join(&own);
     }
     let mut sure = match node.work {
         Work::Call { .. } => by_tools,
@@ -134,9 +128,9 @@ fn work(
         graph: Some(child), ..
     } = &node.work
     {
-        let all = written.taken_from(program, graph, node, *child);
+        let all = written.given_back(program, graph, node, *child);
         let always = given.get(*child);
-        for (from, to) in all {
+        for (from, to, _) in all {
             if always.is_some_and(|always| always.contains(&from)) {
                 tracked.add(&mut sure, to);
             }

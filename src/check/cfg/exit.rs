@@ -11,15 +11,16 @@ use crate::expr::{Scope, Type};
 use crate::ir::{FieldId, FieldMode};
 use crate::resolve::program::{Graph, Program, Work};
 
+use super::block_set::BlockSet;
 use super::build::called_bodies;
-use super::model::{BlockId, ControlFlowGraph, Transition};
+use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition, Write};
 
 /// Where the exits of a graph may come to hold.
 pub struct Exits<'a> {
     /// The way to the end that is taken there.
     pub transition: &'a Transition,
-    /// By [`ControlFlowGraph::number`]: whether one may hold when the block is left.
-    behind: Vec<bool>,
+    /// Blocks that one may hold behind when they are left.
+    behind: BlockSet,
 }
 
 impl<'a> Exits<'a> {
@@ -31,85 +32,48 @@ impl<'a> Exits<'a> {
         if told.is_empty() {
             return None;
         }
-        let read = read(graph, &told);
-        let count = cfg.nodes.len() + cfg.joins.len();
-        let one = |transition: &Transition| {
-            transition.successors.len() == 1
-                && transition
-                    .successors
-                    .iter()
-                    .all(|successor| !successor.many)
+        let one = |way: &Transition| match way.successors.as_slice() {
+            [only] => !only.many,
+            _ => false,
         };
-        let alone = |block: BlockId| cfg.transitions(block).iter().all(one);
         // Beside a task another one may write at any time.
-        let single = cfg.start.iter().all(one) && cfg.blocks().all(alone);
-        let (Some(read), true) = (read, single) else {
-            let behind = vec![true; count];
-            return Some(Self { transition, behind });
+        let single = cfg.all_transitions().all(|(_, way)| one(way));
+        let behind = match read(graph, &told).filter(|_| single) {
+            None => BlockSet::of(cfg, |_| true),
+            Some(read) => {
+                let written = |write: &Write| read.contains(&write.field);
+                let blocks = cfg.blocks();
+                let mut open: Vec<BlockId> = blocks
+                    .filter(|block| cfg.writes(*block).any(written))
+                    .collect();
+                if cfg.writes(BlockId::Entry).any(written) {
+                    open.extend(cfg.successors(BlockId::Entry).map(|to| to.to));
+                }
+                let mut behind = BlockSet::new(cfg);
+                while let Some(block) = open.pop() {
+                    if behind.insert(block) {
+                        open.extend(cfg.successors(block).map(|to| to.to));
+                    }
+                }
+                behind
+            }
         };
-        let mut behind = vec![false; count];
-        let written =
-            |writes: &[super::model::Write]| writes.iter().any(|w| read.contains(&w.field));
-        let mut open: Vec<BlockId> = Vec::new();
-        for block in cfg.blocks() {
-            let own = match block {
-                BlockId::Node(id) => cfg.nodes.get(id).is_some_and(|node| written(&node.writes)),
-                _ => false,
-            };
-            if own
-                || cfg
-                    .transitions(block)
-                    .iter()
-                    .any(|transition| written(&transition.writes))
-            {
-                open.push(block);
-            }
-        }
-        if cfg
-            .start
-            .iter()
-            .any(|transition| written(&transition.writes))
-        {
-            let successors = cfg
-                .start
-                .iter()
-                .flat_map(|transition| &transition.successors);
-            open.extend(successors.map(|successor| successor.to));
-        }
-        while let Some(block) = open.pop() {
-            let slot = cfg.number(block).and_then(|n| behind.get_mut(n));
-            if let Some(slot) = slot.filter(|known| !**known) {
-                *slot = true;
-                let successors = cfg
-                    .transitions(block)
-                    .iter()
-                    .flat_map(|transition| &transition.successors);
-                open.extend(successors.map(|successor| successor.to));
-            }
-        }
         Some(Self { transition, behind })
     }
 
     /// Whether a graph may end when a super-step takes this way out of a block. What a branch or a join writes on the
     /// way belongs to that step, so that it ends behind them.
     pub fn behind(&self, cfg: &ControlFlowGraph, block: BlockId, transition: &Transition) -> bool {
-        let known = cfg.number(block).and_then(|n| self.behind.get(n));
         let within = |to: BlockId| match to {
-            BlockId::Node(id) => cfg.nodes.get(id).is_some_and(|node| node.branch),
-            BlockId::Join(_) => cfg
-                .transitions(to)
-                .iter()
-                .any(|transition| !transition.writes.is_empty()),
+            BlockId::Node(_) => cfg.is_branch(to),
+            BlockId::Join(_) => cfg.writes(to).next().is_some(),
             BlockId::Fail | BlockId::Leave => true,
             BlockId::Entry | BlockId::End => false,
         };
-        let visits = transition.kind == super::model::EdgeKind::Visits;
-        known.copied().unwrap_or(false)
-            && !visits
-            && !transition
-                .successors
-                .iter()
-                .any(|successor| within(successor.to))
+        let mut successors = transition.successors.iter();
+        self.behind.contains(block)
+            && transition.kind != EdgeKind::Visits
+            && !successors.any(|to| within(to.to))
     }
 }
 
@@ -134,24 +98,19 @@ pub fn told<'g>(program: &Program, graph: &'g Graph, cfg: &ControlFlowGraph) -> 
         return Vec::new();
     }
     let mut sure: BTreeSet<FieldId> = BTreeSet::new();
-    let begins = cfg.start.iter().flat_map(|transition| &transition.writes);
-    sure.extend(begins.map(|write| write.field));
+    sure.extend(cfg.writes(BlockId::Entry).map(|write| write.field));
     for (id, node) in graph.nodes.entries() {
         let asks = matches!(node.work, Work::Agent { .. } | Work::Tools { .. });
         let by_tools = called_bodies(program, node);
         let of_model = |span: Span| asks && by_tools.iter().any(|(place, _)| *place == span);
-        let own = cfg.nodes.get(id).into_iter().flat_map(|node| &node.writes);
-        let transitions = cfg
-            .transitions(BlockId::Node(id))
-            .iter()
-            .flat_map(|transition| &transition.writes);
-        let all = own.chain(transitions).filter(|write| !of_model(write.span));
+        let all = cfg.writes(BlockId::Node(id));
+        let all = all.filter(|write| !of_model(write.span));
         sure.extend(all.map(|write| write.field));
     }
-    let joins = cfg.joins.iter().flat_map(|join| &join.transitions);
+    let joins = cfg.joins.ids().map(BlockId::Join);
     sure.extend(
         joins
-            .flat_map(|transition| &transition.writes)
+            .flat_map(|join| cfg.writes(join))
             .map(|write| write.field),
     );
     let (scope, run) = scope(graph);

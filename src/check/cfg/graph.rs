@@ -5,6 +5,7 @@
 //! all of its members, can't be said with plain edges: what depends on that walks the transitions itself
 //! ([`finish`](super::finish), [`leaves_unwritten`](super::leaves_unwritten), [`mhp`](super::mhp)).
 
+use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use petgraph::Direction;
@@ -13,6 +14,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, DfsPostOrder, EdgeFiltered, EdgeRef, Reversed};
 
+use super::block_set::BlockSet;
 use super::model::{BlockId, ControlFlowGraph, Successor, Transition};
 
 /// An edge: which successor of which transition of its source it is.
@@ -53,12 +55,10 @@ impl<'a> InEdge<'a> {
 /// Strongly connected components.
 #[derive(Debug, Clone)]
 pub struct Components {
-    /// The component of each node and join, by [`ControlFlowGraph::number`].
+    /// The component of each node and join, by [`ControlFlowGraph::number`]: those that are led to have the larger numbers.
     of: Vec<usize>,
     /// Whether something in a component can be come to again, by component.
     cyclic: Vec<bool>,
-    /// Nodes and joins, those of a component behind what leads to it.
-    order: Vec<BlockId>,
 }
 
 /// Who dominates whom: in the tree of immediate dominators, blocks below one have the numbers behind its own.
@@ -133,7 +133,7 @@ pub type OfCircle<'f> = &'f dyn Fn(&[BlockId]) -> bool;
 pub(super) struct BlockGraph {
     /// Nodes and joins by [`ControlFlowGraph::number`], then the entry and the exits.
     graph: DiGraph<BlockId, Edge>,
-    reached: OnceLock<Vec<bool>>,
+    reached: OnceLock<BlockSet>,
     components: OnceLock<Components>,
     order: OnceLock<Vec<NodeIndex>>,
     dominators: OnceLock<DominatorTree>,
@@ -219,30 +219,39 @@ impl ControlFlowGraph {
         self.in_edges(block).filter_map(|edge| edge.from)
     }
 
-    /// Which nodes and joins `start` leads to, by [`ControlFlowGraph::number`]. A join counts as soon as one member does:
-    /// whether all of them can arrive is the question of [`join`](super::join).
-    pub fn reached(&self) -> &[bool] {
+    /// Which nodes and joins `start` leads to. A join counts as soon as one member does: whether all of them can arrive is the
+    /// question of [`join`](super::join).
+    pub fn reached(&self) -> &BlockSet {
         let known = self.petgraph();
         known.reached.get_or_init(|| {
-            let mut reached = vec![false; known.graph.node_count()];
+            let mut reached = BlockSet::new(self);
             let mut visit = self
                 .index(BlockId::Entry)
                 .map(|entry| Dfs::new(&known.graph, entry));
             while let Some(at) = visit.as_mut().and_then(|visit| visit.next(&known.graph)) {
-                reached
-                    .get_mut(at.index())
-                    .into_iter()
-                    .for_each(|slot| *slot = true);
+                let block = known.graph.node_weight(at);
+                block.map(|block| reached.insert(*block));
             }
-            reached.truncate(self.count());
             reached
         })
     }
 
-    /// Whether `start` leads to a node or a join.
-    pub fn is_reached(&self, block: BlockId) -> bool {
-        let number = self.number(block);
-        number.is_some_and(|n| self.reached().get(n).copied().unwrap_or(false))
+    /// Looks at some blocks, and again at those that a look names, until none is left: first in, first out, so that a fork is
+    /// seen behind all of its targets where these come first.
+    pub fn settle(
+        &self,
+        first: impl Iterator<Item = BlockId>,
+        mut look: impl FnMut(BlockId, &mut Vec<BlockId>),
+    ) {
+        let mut open: VecDeque<BlockId> = first.collect();
+        let mut waiting = BlockSet::new(self);
+        open.iter().for_each(|block| _ = waiting.insert(*block));
+        let mut again = Vec::new();
+        while let Some(block) = open.pop_front() {
+            waiting.remove(block);
+            look(block, &mut again);
+            open.extend(again.drain(..).filter(|block| waiting.insert(*block)));
+        }
     }
 
     /// All blocks that lead to a block, and itself.
@@ -296,7 +305,6 @@ impl ControlFlowGraph {
             let mut components = Components {
                 of: vec![0; count],
                 cyclic: Vec::new(),
-                order: Vec::with_capacity(count),
             };
             // What is led to comes first.
             for members in kosaraju_scc(&known.graph).into_iter().rev() {
@@ -311,7 +319,6 @@ impl ControlFlowGraph {
                         .get_mut(at.index())
                         .into_iter()
                         .for_each(|of| *of = number);
-                    components.order.extend(known.graph.node_weight(*at));
                 }
             }
             components
@@ -334,12 +341,6 @@ impl ControlFlowGraph {
         self.component(a) == self.component(b)
     }
 
-    /// Nodes and joins in topological order of their components: each behind all that lead to it, but for what it goes round
-    /// with.
-    pub fn in_order(&self) -> &[BlockId] {
-        &self.components().order
-    }
-
     /// The strongly connected components among some blocks, by the transitions that `take` lets through, each in the order
     /// declared.
     pub fn components_among(
@@ -348,12 +349,15 @@ impl ControlFlowGraph {
         take: impl Fn(BlockId, &Transition) -> bool,
         wanted: Wanted,
     ) -> Vec<Vec<BlockId>> {
-        let among: Vec<bool> = self.blocks().map(among).collect();
-        if !among.contains(&true) {
+        if !self.blocks().any(&among) {
             return Vec::new();
         }
+        let among = BlockSet::of(self, among);
         let graph = &self.petgraph().graph;
-        let inside = |at: NodeIndex| among.get(at.index()).copied().unwrap_or(false);
+        let inside = |at: NodeIndex| {
+            let block = graph.node_weight(at);
+            block.is_some_and(|block| among.contains(*block))
+        };
         let part = EdgeFiltered::from_fn(graph, |edge| {
             let from = graph.node_weight(edge.source()).copied();
             inside(edge.source())
@@ -380,25 +384,22 @@ impl ControlFlowGraph {
             let of = |at: NodeIndex| component.get(at.index()).copied().unwrap_or(0);
             let (from, to) = (of(edge.source()), of(edge.target()));
             let other = if wanted == Wanted::Sources { to } else { from };
-            if from != to && (part.1)(edge) {
-                left_out
-                    .get_mut(other)
-                    .into_iter()
-                    .for_each(|slot| *slot = true);
+            if let Some(slot) = left_out.get_mut(other)
+                && from != to
+                && (part.1)(edge)
+            {
+                *slot = true;
             }
         }
         let found = found.into_iter().zip(left_out).filter(|(_, out)| !out);
-        let mut components: Vec<Vec<BlockId>> = found
-            .map(|(members, _)| {
-                let members = members.into_iter().filter(|at| inside(*at));
-                let mut blocks: Vec<BlockId> = members
-                    .filter_map(|at| graph.node_weight(at).copied())
-                    .collect();
-                blocks.sort();
-                blocks
-            })
-            .filter(|blocks| !blocks.is_empty())
-            .collect();
+        let blocks = found.map(|(members, _)| {
+            let members = members.into_iter().filter(|at| inside(*at));
+            let blocks = members.filter_map(|at| graph.node_weight(at).copied());
+            let mut blocks: Vec<BlockId> = blocks.collect();
+            blocks.sort();
+            blocks
+        });
+        let mut components: Vec<_> = blocks.filter(|blocks| !blocks.is_empty()).collect();
         components.sort();
         components
     }

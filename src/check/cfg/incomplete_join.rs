@@ -1,7 +1,8 @@
 //! Joins that are waited at in vain on some way: a member comes, and another one can't any more.
 //!
-//! For each two members the way of the first is followed backwards. Where an arrow has others beside it and one
-//! of them may still lead to the second member, the ways part there: that is their fork. Where `start` is met before any
+//! Each member is compared with the next one, and the last with the first: where the ways of all part from those of another
+//! member, some two neighbours part there too. The way of the first is followed backwards. Where an arrow has others beside it
+//! and one of them may still lead to the second member, the ways part there: that is their fork. Where `start` is met before any
 //! fork, the first member comes alone, whatever jump brings it there: an arm, a tool, an error, a cap, a timeout. Where the
 //! join itself is met, a circle comes back to one of its members only. Behind the fork, a way that leads past a member
 //! leaves the others waiting: it is reported where an arm or a `skip` takes it, and counts for what is written
@@ -16,17 +17,13 @@ use crate::ir::{JoinId, NodeId};
 use super::super::not_proven::in_doubt;
 use super::graph::InEdge;
 use super::mhp::MayHappenInParallel;
-use super::model::{BlockId, ControlFlowGraph, EdgeKind, JoinBlock, Successor};
+use super::model::{BlockId, ControlFlowGraph, EdgeKind, JoinBlock};
 
 /// Most arrows of a way that a message points at.
 const SHOWN: usize = 6;
 
-/// Steps that all searches of a flow may make together. What is beyond is not looked at, so that a
-/// flow of joins upon joins is checked in time; conditions that show only there are not reported.
-const STEPS: usize = 4_000_000;
-
-/// Above so many members, each is compared with the next one only.
-const PAIRED: usize = 8;
+/// Most arrows that are followed for one join. What needs more is not proven.
+const STEPS: usize = 1_000_000;
 
 /// A way behind a fork that leads past a member of a join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,9 +39,8 @@ pub struct Past {
 /// How the members of each join come to it, two by two.
 #[derive(Debug, Default)]
 pub struct Arrivals {
-    joins: IdVec<JoinId, Vec<Pair>>,
-    /// Joins of which not all was looked at.
-    unknown: BTreeSet<JoinId>,
+    /// None of a join where there are too many ways.
+    joins: IdVec<JoinId, Option<Vec<Pair>>>,
 }
 
 /// Two members of a join: how the first one comes without the other.
@@ -52,7 +48,12 @@ pub struct Arrivals {
 struct Pair {
     member: NodeId,
     other: NodeId,
-    lonely: Lonely,
+    /// Arrows from `start`, or from the join itself, to the first; empty where all ways come from a fork.
+    path: Vec<Span>,
+    /// The path begins at the join itself.
+    again: bool,
+    /// Where the path comes into the member's usual ways, for a circle.
+    back: Option<Span>,
     /// Ways behind their fork that lead past the first one.
     past: Vec<Past>,
 }
@@ -60,30 +61,26 @@ struct Pair {
 impl Arrivals {
     /// Follows the members of all joins of a flow.
     pub fn of(cfg: &ControlFlowGraph) -> Self {
-        if cfg.joins.is_empty() {
-            return Self::default();
-        }
-        let (mut steps, mut unknown) = (STEPS, BTreeSet::new());
         let joins = cfg.joins.entries().map(|(id, join)| {
-            let mut search = Search::new(cfg, id, &mut steps);
-            let pairs = pairs(join).into_iter();
-            let mut pairs: Vec<Pair> = pairs
-                .map(|(member, other)| search.pair(member, other))
-                .collect();
-            if *search.steps == 0 {
-                // Where not all was looked at, an arm may lead to the other member all the same.
-                pairs.iter_mut().for_each(|pair| pair.past.clear());
-                unknown.insert(id);
-            }
-            pairs
+            let mut search = Search::new(cfg, id);
+            let next = join.members.iter().cycle().skip(1);
+            let pairs = join.members.iter().zip(next);
+            let pairs = pairs.filter(|((member, _), (other, _))| member != other);
+            let pairs = pairs.map(|((member, _), (other, _))| search.pair(*member, *other));
+            let pairs = pairs.collect();
+            (search.steps > 0).then_some(pairs)
         });
         let joins = joins.collect();
-        Self { joins, unknown }
+        Self { joins }
+    }
+
+    fn pairs(&self, join: JoinId) -> Option<&[Pair]> {
+        self.joins.get(join)?.as_deref()
     }
 
     /// The ways that lead past members of a join.
     pub fn past(&self, join: JoinId) -> BTreeSet<Past> {
-        let pairs = self.joins.get(join).into_iter().flatten();
+        let pairs = self.pairs(join).into_iter().flatten();
         pairs.flat_map(|pair| pair.past.iter().copied()).collect()
     }
 }
@@ -97,160 +94,123 @@ pub fn half_filled(
     waiting: &mut BTreeSet<JoinId>,
     diags: &mut Diagnostics,
 ) {
-    let mut steps = STEPS;
     for (id, join) in cfg.joins.entries() {
         if !mhp.fires(id) || waiting.contains(&id) {
             continue;
         }
-        let pairs = arrivals.joins.get(id).map_or(&[][..], Vec::as_slice);
-        let mut search = Search::new(cfg, id, &mut steps);
-        let beside = |block| mhp.beside(block);
+        let Some(pairs) = arrivals.pairs(id) else {
+            let what = "too many ways lead to its members";
+            diags.push(in_doubt(&codes::JOIN_MAY_WAIT, what, join.span));
+            continue;
+        };
+        let mut search = Search::new(cfg, id);
         let alone = pairs.iter().find(|pair| {
-            let lonely = &pair.lonely;
-            let brought = |search: &mut Search| {
-                lonely.again && search.comes_from_beside(join, pair.other, beside)
-            };
-            !(lonely.path.is_empty() || brought(&mut search))
+            let brought = |search: &mut Search| pair.again && search.is_brought(mhp, pair.other);
+            !(pair.path.is_empty() || brought(&mut search))
         });
         if let Some(pair) = alone {
             diags.push(search.alone(join, pair));
             waiting.insert(id);
-            continue;
+        } else {
+            let past = pairs.iter().find_map(|pair| search.past(join, pair));
+            past.into_iter().for_each(|found| diags.push(found));
         }
-        if arrivals.unknown.contains(&id) || *search.steps == 0 {
-            let what = "too many ways lead to joins that lead to joins";
-            diags.push(in_doubt(&codes::JOIN_MAY_WAIT, what, join.span));
-        }
-        let past = pairs.iter().find_map(|pair| search.past(join, pair));
-        past.into_iter().for_each(|found| diags.push(found));
     }
 }
 
-struct Search<'a, 'b> {
+struct Search<'a> {
     cfg: &'a ControlFlowGraph,
     join: JoinId,
-    steps: &'b mut usize,
+    /// How many arrows may still be followed.
+    steps: usize,
     /// Whether a block may lead to a member without passing the join.
     known: HashMap<(NodeId, BlockId), bool>,
 }
 
-/// What following a member's ways backwards has found.
-#[derive(Debug)]
-struct Lonely {
-    /// Arrows from `start`, or from the join itself, to the member; empty where all ways come from a fork.
-    path: Vec<Span>,
-    /// The path begins at the join itself.
-    again: bool,
-    /// Where the path comes into the member's usual ways, for a circle.
-    back: Option<Span>,
-    /// Blocks between the fork and the member.
-    region: BTreeSet<BlockId>,
-    /// Those of them that the fork leads to.
-    begins: BTreeSet<BlockId>,
-}
-
-impl<'a, 'b> Search<'a, 'b> {
-    fn new(cfg: &'a ControlFlowGraph, join: JoinId, steps: &'b mut usize) -> Self {
+impl<'a> Search<'a> {
+    fn new(cfg: &'a ControlFlowGraph, join: JoinId) -> Self {
         Self {
             cfg,
             join,
-            steps,
+            steps: STEPS,
             known: HashMap::new(),
         }
     }
 
+    /// Follows the ways of a member backwards to where they part from those of another.
     fn pair(&mut self, member: NodeId, other: NodeId) -> Pair {
-        let mut lonely = self.lonely(member, other);
-        let past = match lonely.path.is_empty() {
-            true => self.ways_past(member, &lonely),
-            false => Vec::new(),
-        };
-        // Of many pairs only what is found is kept.
-        (lonely.region, lonely.begins) = (BTreeSet::new(), BTreeSet::new());
-        Pair {
+        let mut pair = Pair {
             member,
             other,
-            lonely,
-            past,
-        }
-    }
-
-    /// Follows the ways of a member backwards to where they part from those of another.
-    fn lonely(&mut self, member: NodeId, other: NodeId) -> Lonely {
-        let mut found = Lonely {
             path: Vec::new(),
             again: false,
             back: None,
-            region: BTreeSet::from([BlockId::Node(member)]),
-            begins: BTreeSet::new(),
+            past: Vec::new(),
         };
+        // Blocks between the fork and the member, and those of them that the fork leads to.
+        let mut region = BTreeSet::from([BlockId::Node(member)]);
+        let mut begins = BTreeSet::new();
         let here = BlockId::Join(self.join);
-        let arrives = self
-            .cfg
-            .transitions(BlockId::Node(member))
-            .iter()
-            .any(|transition| {
-                let others = transition
-                    .successors
-                    .iter()
-                    .filter(|successor| successor.to != here);
-                let mut others =
-                    others.filter(|successor| self.leads(successor, Some(member), other));
-                transition
-                    .successors
-                    .iter()
-                    .any(|successor| successor.to == here)
-                    && others.next().is_none()
-            });
-        if !arrives {
-            return found;
-        }
         let mut after: HashMap<BlockId, (BlockId, Span)> = HashMap::new();
-        let mut open = vec![BlockId::Node(member)];
+        let mut open = match self.arrives(member, other) {
+            true => vec![BlockId::Node(member)],
+            false => Vec::new(),
+        };
         while let Some(block) = open.pop() {
             for arrow in self.cfg.in_edges(block) {
                 if self.parts(&arrow, other) {
-                    found.begins.insert(block);
+                    begins.insert(block);
                     continue;
                 }
                 let span = arrow
                     .successor()
-                    .map_or(arrow.transition.span, |successor| successor.span);
+                    .map_or(arrow.transition.span, |to| to.span);
                 match arrow.from {
-                    Some(from) if from != here && !found.region.insert(from) => {}
                     Some(from) if from != here => {
-                        after.insert(from, (block, span));
-                        open.push(from);
+                        if region.insert(from) {
+                            after.insert(from, (block, span));
+                            open.push(from);
+                        }
                     }
-                    begin if found.path.is_empty() => {
-                        found.again = begin.is_some();
-                        self.trace(&mut found, &after, block, span);
+                    begin if pair.path.is_empty() => {
+                        pair.again = begin.is_some();
+                        self.trace(&mut pair, &after, (block, span));
                     }
                     _ => {}
                 }
             }
         }
-        found
+        if pair.path.is_empty() {
+            pair.past = self.ways_past(member, &region, begins);
+        }
+        pair
+    }
+
+    /// Whether a member comes to the join by some way that doesn't lead to the other one itself.
+    fn arrives(&mut self, member: NodeId, other: NodeId) -> bool {
+        let here = BlockId::Join(self.join);
+        let transitions = self.cfg.transitions(BlockId::Node(member)).iter();
+        let mut arriving = transitions.filter(|way| way.successors.iter().any(|to| to.to == here));
+        arriving.any(|way| {
+            let mut others = way.successors.iter().filter(|to| to.to != here);
+            !others.any(|to| self.leads(to.to, Some(member), other))
+        })
     }
 
     /// Writes down the arrows from where a path begins.
     fn trace(
         &self,
-        found: &mut Lonely,
+        pair: &mut Pair,
         after: &HashMap<BlockId, (BlockId, Span)>,
-        first: BlockId,
-        span: Span,
+        first: (BlockId, Span),
     ) {
-        let (mut at, mut span) = (first, span);
-        loop {
-            found.path.push(span);
-            if found.back.is_none() && self.cfg.in_edges(at).count() > 1 {
-                found.back = Some(span);
+        let mut next = Some(first);
+        while let Some((at, span)) = next {
+            pair.path.push(span);
+            if pair.back.is_none() && self.cfg.in_edges(at).count() > 1 {
+                pair.back = Some(span);
             }
-            match after.get(&at) {
-                Some((next, arrow)) => (at, span) = (*next, *arrow),
-                None => return,
-            }
+            next = after.get(&at).copied();
         }
     }
 
@@ -260,88 +220,62 @@ impl<'a, 'b> Search<'a, 'b> {
             Some(BlockId::Node(node)) => Some(node),
             _ => None,
         };
-        *self.steps = self.steps.saturating_sub(arrow.transition.successors.len());
-        let straight = |successor: &Successor| successor.to == BlockId::Node(other);
-        *self.steps == 0
-            || arrow.beside().any(straight)
-            || arrow
-                .beside()
-                .any(|successor| self.leads(successor, from, other))
+        self.steps = self.steps.saturating_sub(arrow.transition.successors.len());
+        let mut beside = arrow.beside();
+        self.steps == 0
+            || arrow.beside().any(|to| to.to == BlockId::Node(other))
+            || beside.any(|to| self.leads(to.to, from, other))
     }
 
-    /// Whether a goal may lead to a member without passing the join.
-    fn leads(&mut self, successor: &Successor, from: Option<NodeId>, member: NodeId) -> bool {
-        if successor.to == BlockId::Join(self.join) {
-            return from == Some(member);
+    /// Whether a block that `from` leads to may lead to a member without passing the join.
+    fn leads(&mut self, first: BlockId, from: Option<NodeId>, member: NodeId) -> bool {
+        let (here, wanted) = (BlockId::Join(self.join), BlockId::Node(member));
+        if first == here || first == wanted {
+            return first == wanted || from == Some(member);
         }
-        if successor.to == BlockId::Node(member) {
-            return true;
-        }
-        if let Some(known) = self.known.get(&(member, successor.to)) {
+        if let Some(known) = self.known.get(&(member, first)) {
             return *known;
         }
-        let mut seen = BTreeSet::from([successor.to]);
-        let mut open = vec![successor.to];
+        // What stands behind the member leads to it only in its own circle.
+        let upto = self.cfg.component(wanted);
+        let mut seen = BTreeSet::from([first]);
+        let mut open = vec![first];
         while let Some(block) = open.pop() {
-            for next in self
-                .cfg
-                .transitions(block)
-                .iter()
-                .flat_map(|transition| &transition.successors)
-            {
-                *self.steps = self.steps.saturating_sub(1);
-                let known = self.known.get(&(member, next.to)).copied();
-                if *self.steps == 0 || next.to == BlockId::Node(member) || known == Some(true) {
-                    self.known.insert((member, successor.to), true);
+            for next in self.cfg.successors(block).map(|next| next.to) {
+                self.steps = self.steps.saturating_sub(1);
+                let known = self.known.get(&(member, next)).copied();
+                if self.steps == 0 || next == wanted || known == Some(true) {
+                    self.known.insert((member, first), true);
                     return true;
                 }
-                let passes = next.to != BlockId::Join(self.join) && known.is_none();
-                if passes && seen.insert(next.to) {
-                    open.push(next.to);
+                let before = self.cfg.component(next).is_some_and(|at| Some(at) <= upto);
+                if before && next != here && known.is_none() && seen.insert(next) {
+                    open.push(next);
                 }
             }
         }
-        self.known
-            .extend(seen.into_iter().map(|block| ((member, block), false)));
+        let none = seen.into_iter().map(|block| ((member, block), false));
+        self.known.extend(none);
         false
     }
 
-    /// Whether something that runs beside what the join leads to may bring the member again.
-    fn comes_from_beside(
-        &mut self,
-        join: &JoinBlock,
-        member: NodeId,
-        beside: impl Fn(NodeId) -> Vec<BlockId>,
-    ) -> bool {
+    /// Whether something that runs beside what the join leads to may bring a member again.
+    fn is_brought(&mut self, mhp: &MayHappenInParallel, member: NodeId) -> bool {
         let mut seen = BTreeSet::new();
-        let mut open: Vec<&Successor> = join
-            .transitions
-            .iter()
-            .flat_map(|transition| &transition.successors)
-            .collect();
-        while let Some(successor) = open.pop() {
-            let BlockId::Node(node) = successor.to else {
-                continue;
-            };
-            if !seen.insert(node) {
-                continue;
-            }
-            if self.cfg.nodes.get(node).is_some_and(|node| node.branch) {
-                open.extend(
-                    self.cfg
-                        .transitions(successor.to)
-                        .iter()
-                        .flat_map(|transition| &transition.successors),
-                );
-                continue;
-            }
-            for block in beside(node) {
-                let successor = Successor {
-                    to: block,
-                    many: false,
-                    span: Span::default(),
-                };
-                if self.leads(&successor, None, member) {
+        let mut open = vec![BlockId::Join(self.join)];
+        while let Some(block) = open.pop() {
+            for to in self.cfg.successors(block).map(|to| to.to) {
+                let BlockId::Node(node) = to else { continue };
+                if !seen.insert(node) {
+                    continue;
+                }
+                if self.cfg.is_branch(to) {
+                    open.push(to);
+                } else if mhp
+                    .beside(node)
+                    .into_iter()
+                    .any(|beside| self.leads(beside, None, member))
+                {
                     return true;
                 }
             }
@@ -350,10 +284,15 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 
     /// Ways behind the fork that lead past the member.
-    fn ways_past(&mut self, member: NodeId, lonely: &Lonely) -> Vec<Past> {
+    fn ways_past(
+        &mut self,
+        member: NodeId,
+        region: &BTreeSet<BlockId>,
+        begins: BTreeSet<BlockId>,
+    ) -> Vec<Past> {
         let mut past = Vec::new();
-        let mut seen = lonely.begins.clone();
-        let mut open: Vec<BlockId> = seen.iter().copied().collect();
+        let mut open: Vec<BlockId> = begins.iter().copied().collect();
+        let mut seen = begins;
         while let Some(block) = open.pop() {
             let node = match block {
                 BlockId::Node(node) => Some(node),
@@ -361,26 +300,17 @@ impl<'a, 'b> Search<'a, 'b> {
             };
             for (at, transition) in self.cfg.transitions(block).iter().enumerate() {
                 // A cap is met only where a circle leads back.
-                if transition.kind == EdgeKind::Visits && !self.comes_back(block) {
+                if transition.kind == EdgeKind::Visits && !self.cfg.goes_round(block) {
                     continue;
                 }
+                let to = || transition.successors.iter().map(|successor| successor.to);
                 // What the member leads to itself runs when it has come.
-                let on = transition
-                    .successors
-                    .iter()
-                    .filter(|_| node != Some(member));
-                let within = on.filter(|successor| lonely.region.contains(&successor.to));
-                open.extend(
-                    within
-                        .map(|successor| successor.to)
-                        .filter(|to| seen.insert(*to)),
-                );
-                let stops =
-                    |successor: &Successor| matches!(successor.to, BlockId::Fail | BlockId::Leave);
-                let mut successors = transition.successors.iter();
-                if !transition.successors.iter().any(stops)
-                    && !successors.any(|successor| self.leads(successor, node, member))
-                {
+                if node != Some(member) {
+                    let within = to().filter(|to| region.contains(to) && seen.insert(*to));
+                    open.extend(within);
+                }
+                let stops = to().any(|to| matches!(to, BlockId::Fail | BlockId::Leave));
+                if !stops && !to().any(|to| self.leads(to, node, member)) {
                     past.push(Past {
                         member,
                         from: block,
@@ -392,20 +322,14 @@ impl<'a, 'b> Search<'a, 'b> {
         past
     }
 
-    /// Whether some arrow leads to a block from its own circle.
-    fn comes_back(&self, block: BlockId) -> bool {
-        let mut before = self.cfg.predecessors(block);
-        before.any(|from| self.cfg.same_component(from, block))
-    }
-
     fn alone(&self, join: &JoinBlock, pair: &Pair) -> Diagnostic {
         let name = |id| self.cfg.name(BlockId::Node(id));
-        let (one, missing, lonely) = (name(pair.member), name(pair.other), &pair.lonely);
+        let (one, missing) = (name(pair.member), name(pair.other));
         let both = format!(
             "lead to both, as in `-> [{one}, {missing}]`, or write an edge from each member instead of the join"
         );
-        if lonely.again {
-            let at = lonely.back.or(lonely.path.last().copied());
+        if pair.again {
+            let at = pair.back.or(pair.path.last().copied());
             let message = format!(
                 "the way back from this join comes to `{one}` but not to `{missing}`, so the join then waits for ever for `{missing}`"
             );
@@ -414,7 +338,7 @@ impl<'a, 'b> Search<'a, 'b> {
                     .here(format!("back to `{one}`"))
                     .label(join.span, format!("waits for `{missing}` too"))
                     .help(both);
-            for span in lonely
+            for span in pair
                 .path
                 .iter()
                 .filter(|span| Some(**span) != at)
@@ -428,7 +352,7 @@ impl<'a, 'b> Search<'a, 'b> {
             "this join waits for `{missing}`, which never comes where `{one}` is reached without it: no fork leads to both"
         );
         let mut found = Diagnostic::new(&codes::JOIN_WITHOUT_FORK, message, join.span).help(both);
-        for span in lonely.path.iter().take(SHOWN) {
+        for span in pair.path.iter().take(SHOWN) {
             found = found.label(*span, format!("on the way to `{one}` alone"));
         }
         found
@@ -463,29 +387,4 @@ impl<'a, 'b> Search<'a, 'b> {
             name(other)
         )))
     }
-}
-
-/// Which members are compared: all with all, of many each with the next.
-fn pairs(join: &JoinBlock) -> Vec<(NodeId, NodeId)> {
-    let members: Vec<NodeId> = join.members.iter().map(|(member, _)| *member).collect();
-    let others = |i: usize| -> Vec<NodeId> {
-        match members.len() > PAIRED {
-            true => members
-                .iter()
-                .cycle()
-                .skip(i + 1)
-                .take(1)
-                .copied()
-                .collect(),
-            false => members
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| *at != i)
-                .map(|(_, other)| *other)
-                .collect(),
-        }
-    };
-    let each = members.iter().enumerate();
-    each.flat_map(|(i, member)| others(i).into_iter().map(move |other| (*member, other)))
-        .collect()
 }

@@ -67,12 +67,11 @@ fn behind_itself(
 
 /// Joins on the ways to a node.
 fn before(cfg: &ControlFlowGraph, node: NodeId) -> BTreeSet<JoinId> {
-    let joins = cfg
-        .all_before(BlockId::Node(node))
-        .filter_map(|block| match block {
-            BlockId::Join(join) => Some(join),
-            _ => None,
-        });
+    let blocks = cfg.all_before(BlockId::Node(node));
+    let joins = blocks.filter_map(|block| match block {
+        BlockId::Join(join) => Some(join),
+        _ => None,
+    });
     joins.collect()
 }
 

@@ -109,11 +109,10 @@ impl MayHappenInParallel<'_> {
             return;
         };
         let waits = || {
-            join.members
-                .iter()
-                .filter_map(|(member, _)| self.places.wait(id, *member))
+            let members = self.cfg.members(id);
+            members.filter_map(|member| self.places.wait(id, member))
         };
-        let all: Sparse = waits().collect();
+        let all = self.waits_at(id);
         // A member that is named twice never meets itself.
         let whole = all.iter().count() == join.members.len()
             && waits().all(|wait| {
@@ -163,13 +162,7 @@ impl MayHappenInParallel<'_> {
     fn beside_tasks(&mut self, id: JoinId, known: &mut Known) {
         let arrivals = self.joins.by_join.get(&id).cloned().unwrap_or_default();
         let own = self.waits_at(id);
-        let members = self
-            .cfg
-            .joins
-            .get(id)
-            .into_iter()
-            .flat_map(|join| &join.members);
-        let members: Sparse = members.map(|(member, _)| member.0).collect();
+        let members: Sparse = self.cfg.members(id).map(|member| member.0).collect();
         self.joins.members.insert(id, Rc::new(members));
         // Those that only come to this join are beside nothing that it leads to.
         let mut only: Sparse = own.iter().collect();
@@ -201,15 +194,9 @@ impl MayHappenInParallel<'_> {
     }
 
     fn waits_at(&self, id: JoinId) -> Sparse {
-        let members = self
-            .cfg
-            .joins
-            .get(id)
-            .into_iter()
-            .flat_map(|join| &join.members);
-        members
-            .filter_map(|(member, _)| self.places.wait(id, *member))
-            .collect()
+        let members = self.cfg.members(id);
+        let waits = members.filter_map(|member| self.places.wait(id, member));
+        waits.collect()
     }
 
     /// Whether all members but the one that arrives can be at the join beside a task.
@@ -226,9 +213,6 @@ impl MayHappenInParallel<'_> {
 
     /// The members of a join that can't have come to it beside a task.
     fn lacking(&self, id: JoinId, task: TokenPlace) -> Lacking {
-        let Some(join) = self.cfg.joins.get(id) else {
-            return Lacking::Several;
-        };
         let row = self.rows.get(task as usize);
         let all = self.joins.members.get(&id);
         if row.zip(all).is_some_and(|(row, all)| row.has_all(all)) {
@@ -240,8 +224,7 @@ impl MayHappenInParallel<'_> {
                 || self.has(task, member.0)
                 || wait.is_some_and(|wait| self.has(task, wait))
         };
-        let members = join.members.iter().map(|(member, _)| *member);
-        let mut lacking = members.filter(|member| !beside(*member));
+        let mut lacking = self.cfg.members(id).filter(|member| !beside(*member));
         match lacking.next() {
             None => Lacking::Nobody,
             Some(first) if lacking.all(|member| member == first) => Lacking::Only(first),
@@ -262,12 +245,7 @@ impl MayHappenInParallel<'_> {
     fn goes_besides(&self, id: JoinId, member: NodeId) -> Sparse {
         let join = BlockId::Join(id);
         let transitions = self.places.transitions(member);
-        let transitions = transitions.filter(|transition| {
-            transition
-                .successors
-                .iter()
-                .any(|successor| successor.to == join)
-        });
+        let transitions = transitions.filter(|way| way.successors.iter().any(|to| to.to == join));
         let successors = transitions.flat_map(|transition| &transition.successors);
         let places =
             successors.flat_map(|successor| self.places.arrive(successor, Some(member), |_| {}));
@@ -276,14 +254,7 @@ impl MayHappenInParallel<'_> {
 
     /// The places that a join leads to.
     pub(super) fn led(&self, id: JoinId) -> Rc<Sparse> {
-        let transitions = self
-            .cfg
-            .joins
-            .get(id)
-            .map_or(&[][..], |join| &join.transitions);
-        let successors = transitions
-            .iter()
-            .flat_map(|transition| &transition.successors);
+        let successors = self.cfg.successors(BlockId::Join(id));
         let places = successors.flat_map(|successor| self.places.arrive(successor, None, |_| {}));
         Rc::new(places.collect())
     }

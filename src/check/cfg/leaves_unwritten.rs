@@ -4,7 +4,8 @@
 //! way does. What comes to a join avoids what is behind the join, and also what some way past another member avoids: then the
 //! join waits in vain. The least answer to all that is the right one: only what comes to an end counts.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::ir::{FieldId, JoinId, NodeId};
 
@@ -44,42 +45,8 @@ pub struct LeavesUnwritten<'a> {
     first: Vec<FieldSet>,
     /// The same where a capped node is come to from its own circle.
     again: Vec<FieldSet>,
-    /// Of joins that some way leads past: what can be avoided on such ways.
-    lost: HashMap<JoinId, Lost>,
-}
-
-/// What can be avoided on ways past the members of a join.
-struct Lost {
-    /// By member.
-    of: HashMap<NodeId, FieldSet>,
-    /// Past one of them at least.
-    once: FieldSet,
-    /// Past two of them at least.
-    twice: FieldSet,
-}
-
-impl Lost {
-    /// Takes in what a way past a member avoids; whether that is more for any of the others.
-    fn add(&mut self, member: NodeId, none: FieldSet, avoided: &FieldSet) -> bool {
-        let own = self.of.entry(member).or_insert(none);
-        let mut fresh = avoided.clone();
-        fresh.without(own);
-        own.join(avoided);
-        let mut shared = fresh.clone();
-        shared.keep(&self.once);
-        let more = self.twice.join(&shared);
-        self.once.join(&fresh) || more
-    }
-
-    /// What is avoided where another member than this one does not come.
-    fn for_member(&self, member: NodeId) -> FieldSet {
-        let mut lost = self.once.clone();
-        if let Some(own) = self.of.get(&member) {
-            lost.without(own);
-        }
-        lost.join(&self.twice);
-        lost
-    }
+    /// Of joins that some way leads past: what can be avoided on such ways, by the member that does not come.
+    lost: HashMap<JoinId, BTreeMap<NodeId, FieldSet>>,
 }
 
 impl<'a> LeavesUnwritten<'a> {
@@ -115,57 +82,28 @@ impl<'a> LeavesUnwritten<'a> {
     }
 
     fn settle(&mut self) {
-        let mut waits = vec![true; self.first.len()];
-        let mut open: VecDeque<BlockId> = self
-            .cfg
-            .blocks()
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-            .collect();
+        let cfg = self.cfg;
         let past = self.ways_past();
-        while let Some(block) = open.pop_front() {
-            let Some(number) = self.cfg.number(block) else {
-                continue;
-            };
-            waits.get_mut(number).into_iter().for_each(|w| *w = false);
-            let grown = self.look(block, number);
-            let mut again: Vec<BlockId> = Vec::new();
-            if grown {
-                again.extend(self.cfg.predecessors(block));
+        let blocks: Vec<BlockId> = cfg.blocks().collect();
+        cfg.settle(blocks.into_iter().rev(), |block, again| {
+            if self.look(block) {
+                again.extend(cfg.predecessors(block));
             }
             // Ways past a member belong to the node that takes them: whatever they lead to, it is looked at again.
             for (join, past) in past.get(&block).into_iter().flatten() {
                 if self.lose(*join, past) {
-                    let members = self.cfg.joins.get(*join).into_iter();
-                    let members = members.flat_map(|join| &join.members);
-                    again.extend(members.map(|(member, _)| BlockId::Node(*member)));
+                    again.extend(cfg.members(*join).map(BlockId::Node));
                 }
             }
-            for from in again {
-                let slot = self.cfg.number(from).and_then(|n| waits.get_mut(n));
-                if let Some(slot) = slot.filter(|waits| !**waits) {
-                    *slot = true;
-                    open.push_back(from);
-                }
-            }
-        }
+        });
     }
 
     /// The ways past members of joins, by what takes them.
-    fn ways_past(&mut self) -> HashMap<BlockId, Vec<(JoinId, Past)>> {
+    fn ways_past(&self) -> HashMap<BlockId, Vec<(JoinId, Past)>> {
         let mut past: HashMap<BlockId, Vec<(JoinId, Past)>> = HashMap::new();
         for join in self.cfg.joins.ids() {
-            for transition in self.known.arrivals.past(join) {
-                past.entry(transition.from)
-                    .or_default()
-                    .push((join, transition));
-                let tracked = &self.effects.tracked;
-                self.lost.entry(join).or_insert_with(|| Lost {
-                    of: HashMap::new(),
-                    once: tracked.none(),
-                    twice: tracked.none(),
-                });
+            for way in self.known.arrivals.past(join) {
+                past.entry(way.from).or_default().push((join, way));
             }
         }
         past
@@ -178,13 +116,17 @@ impl<'a> LeavesUnwritten<'a> {
         };
         let writes = self.effects.sure(self.cfg, past.from, past.transition);
         let avoided = self.on(transition, Some(past.from), writes);
-        let none = self.effects.tracked.none();
-        let lost = self.lost.get_mut(&join);
-        lost.is_some_and(|lost| lost.add(past.member, none, &avoided))
+        let lost = self.lost.entry(join).or_default();
+        let own = lost.entry(past.member);
+        let own = own.or_insert_with(|| self.effects.tracked.none());
+        own.join(&avoided)
     }
 
     /// Looks at a block again; whether more can be avoided from it.
-    fn look(&mut self, block: BlockId, number: usize) -> bool {
+    fn look(&mut self, block: BlockId) -> bool {
+        let Some(number) = self.cfg.number(block) else {
+            return false;
+        };
         if matches!(block, BlockId::Join(join) if self.known.waiting.contains(&join)) {
             return false;
         }
@@ -249,7 +191,11 @@ impl<'a> LeavesUnwritten<'a> {
         let (BlockId::Join(join), Some(BlockId::Node(member))) = (successor.to, from) else {
             return None;
         };
-        Some(self.lost.get(&join)?.for_member(member))
+        let mut lost = self.effects.tracked.none();
+        let others = self.lost.get(&join)?.iter();
+        let others = others.filter(|(other, _)| **other != member);
+        others.for_each(|(_, avoided)| _ = lost.join(avoided));
+        Some(lost)
     }
 
     /// Whether a field is avoided since the join waits in vain for another member.
@@ -270,186 +216,70 @@ impl<'a> LeavesUnwritten<'a> {
         }
     }
 
-    /// A way from `start` to the end that leaves a field unwritten: the arrows, and where each comes from.
+    /// A shortest way from `start` that leaves a field unwritten: the arrows, and where each comes from. It leads to the end, or
+    /// where there is none such to a join that waits in vain.
     pub fn witness(&self, field: FieldId) -> Vec<Step<'a>> {
-        let chosen = self.choices(field);
-        let mut path = Vec::new();
-        let mut at: Option<(BlockId, bool)> = None;
-        // Each block is met at most twice: for the first time, and from its own circle.
-        for _ in 0..=2 * self.first.len() {
+        let mut before: HashMap<State, (Option<State>, Step<'a>)> = HashMap::new();
+        let mut open: VecDeque<Option<State>> = VecDeque::from([None]);
+        let mut last: Option<(Option<State>, Step<'a>)> = None;
+        'search: while let Some(at) = open.pop_front() {
             let from = at.map(|(block, _)| block);
-            let leads = |transition: &&Transition| self.leads(&chosen, transition, (from, field));
-            let transition = match at {
-                None => {
-                    let written = |transition: &&Transition| self.effects.on(transition);
-                    let mut transitions = self
-                        .cfg
-                        .start
-                        .iter()
-                        .filter(|transition| leads(transition).is_some());
-                    transitions
-                        .find(|transition| !self.effects.tracked.has(&written(transition), field))
+            for transition in self.avoiding(at, field) {
+                for successor in &transition.successors {
+                    let step = (from, transition, successor);
+                    if successor.to == BlockId::End {
+                        last = Some((at, step));
+                        break 'search;
+                    }
+                    if self.is_lost(successor, from, field) {
+                        last = last.or(Some((at, step)));
+                        continue;
+                    }
+                    let to = (successor.to, self.returns(successor.to, from));
+                    if let Entry::Vacant(slot) = before.entry(to) {
+                        slot.insert((at, step));
+                        open.push_back(Some(to));
+                    }
                 }
-                Some((block, again)) => {
-                    let choice = self.choice(&chosen, block, again);
-                    choice.and_then(|choice| self.cfg.transitions(block).get(choice.transition))
-                }
-            };
-            let Some(transition) = transition else { break };
-            let exit = from.and_then(|block| self.exit(block, transition));
-            let transition = match exit.filter(|_| leads(&transition).is_none()) {
-                Some(exit) => exit,
-                None => transition,
-            };
-            let Some(successor) = self.longest(&chosen, transition, (from, field)) else {
-                break;
-            };
-            path.push((from, transition, successor));
-            if self.cfg.number(successor.to).is_none() {
-                break;
             }
-            at = Some((successor.to, self.returns(successor.to, from)));
         }
+        let mut path = Vec::new();
+        while let Some((at, step)) = last {
+            path.push(step);
+            last = at.and_then(|at| before.get(&at).copied());
+        }
+        path.reverse();
         path
     }
 
-    /// Of several goals one by which the end is come to, and not at once where there is another.
-    fn longest(
-        &self,
-        chosen: &Choices,
-        transition: &'a Transition,
-        (from, field): (Option<BlockId>, FieldId),
-    ) -> Option<&'a Successor> {
-        let ends = |successor: &&Successor| {
-            let choice = self.choice(chosen, successor.to, self.returns(successor.to, from));
-            choice.is_some_and(|choice| choice.ends) && !self.is_lost(successor, from, field)
-        };
-        let end = |successor: &&Successor| successor.to == BlockId::End;
-        let mut successors = transition.successors.iter();
-        let on = successors.clone().find(ends);
-        on.or_else(|| successors.find(end))
-            .or(transition.successors.first())
+    /// The ways on by which a field can be left unwritten.
+    fn avoiding(&self, at: Option<State>, field: FieldId) -> Vec<&'a Transition> {
+        let (block, again) = at.unwrap_or((BlockId::Entry, true));
+        let from = at.map(|(block, _)| block);
+        let mut ways = Vec::new();
+        for (number, transition) in self.cfg.transitions(block).iter().enumerate() {
+            let writes = self.effects.sure(self.cfg, block, number);
+            if !again && transition.kind == EdgeKind::Visits
+                || self.effects.tracked.has(&writes, field)
+            {
+                continue;
+            }
+            let avoided = self.on(transition, from, writes);
+            let on = self.effects.tracked.has(&avoided, field);
+            ways.extend(on.then_some(transition));
+            ways.extend(self.exit(block, transition));
+        }
+        ways
     }
 
     /// Whether an arrow stays in the circle of what it leads to.
     fn returns(&self, to: BlockId, from: Option<BlockId>) -> bool {
         from.is_some_and(|from| self.cfg.same_component(from, to))
     }
-
-    fn choice(&self, chosen: &Choices, block: BlockId, again: bool) -> Option<Choice> {
-        let number = self.cfg.number(block)?;
-        chosen
-            .get(number)?
-            .get(usize::from(again))
-            .copied()
-            .flatten()
-    }
-
-    /// For each block from which the field can be avoided the way that does so and soonest leads to an end: where the
-    /// block is come to for the first time, and from its own circle.
-    fn choices(&self, field: FieldId) -> Choices {
-        let mut chosen: Choices = vec![[None; 2]; self.first.len()];
-        let mut open: Vec<BlockId> = self.cfg.blocks().collect();
-        while !open.is_empty() {
-            let mut found = Vec::new();
-            for block in open {
-                for layer in 0..2 {
-                    let known = self.choice(&chosen, block, layer == 1);
-                    let better = self.chooses(&chosen, (block, layer), field);
-                    let better = better.filter(|transition| match known {
-                        Some(known) => transition.ends && !known.ends,
-                        None => true,
-                    });
-                    found.extend(better.map(|transition| (block, layer, transition)));
-                }
-            }
-            open = Vec::new();
-            for (block, layer, transition) in found {
-                let slot = self.cfg.number(block).and_then(|n| chosen.get_mut(n));
-                if let Some(slot) = slot.and_then(|both| both.get_mut(layer)) {
-                    *slot = Some(transition);
-                    open.extend(self.cfg.predecessors(block));
-                }
-            }
-        }
-        chosen
-    }
-
-    /// The way by which a block avoids a field, where what it leads to is chosen; one that comes to the end, where there is one.
-    fn chooses(
-        &self,
-        chosen: &Choices,
-        (block, layer): (BlockId, usize),
-        field: FieldId,
-    ) -> Option<Choice> {
-        let avoided = [&self.first, &self.again];
-        let set = avoided.get(layer)?.get(self.cfg.number(block)?)?;
-        if !self.effects.tracked.has(set, field) {
-            return None;
-        }
-        let transitions = self.cfg.transitions(block).iter().enumerate();
-        let transitions = transitions.filter(|(at, transition)| {
-            let written = self.effects.sure(self.cfg, block, *at);
-            (layer == 1 || transition.kind != EdgeKind::Visits)
-                && !self.effects.tracked.has(&written, field)
-        });
-        let mut first = None;
-        for (at, transition) in transitions {
-            let exit = self.exit(block, transition).is_some();
-            let ends = self.leads(chosen, transition, (Some(block), field));
-            if exit || ends == Some(true) {
-                return Some(Choice {
-                    transition: at,
-                    ends: true,
-                });
-            }
-            first = first.or(ends.map(|ends| Choice {
-                transition: at,
-                ends,
-            }));
-        }
-        first
-    }
-
-    /// Whether all goals of a way are known to lead on without the field; and then, whether one of them leads to the end, and
-    /// not only to a join that waits in vain.
-    fn leads(
-        &self,
-        chosen: &Choices,
-        transition: &Transition,
-        (from, field): (Option<BlockId>, FieldId),
-    ) -> Option<bool> {
-        let mut ends = false;
-        for successor in &transition.successors {
-            if self.cfg.number(successor.to).is_none() {
-                if successor.to != BlockId::End {
-                    return None;
-                }
-                ends = true;
-                continue;
-            }
-            let lost = self.is_lost(successor, from, field);
-            match self.choice(chosen, successor.to, self.returns(successor.to, from)) {
-                Some(choice) => ends |= choice.ends && !lost,
-                None if lost => {}
-                None => return None,
-            }
-        }
-        Some(ends)
-    }
 }
 
 /// An arrow of a way: what it comes from (`None` is `start`), the alternative, and which of its targets.
 pub type Step<'a> = (Option<BlockId>, &'a Transition, &'a Successor);
 
-/// The way that a block takes to avoid a field.
-#[derive(Debug, Clone, Copy)]
-struct Choice {
-    /// Which of its ways.
-    transition: usize,
-    /// The way comes to the end; else only to joins that wait in vain.
-    ends: bool,
-}
-
-/// By number of a block: where it is come to for the first time, and from its own circle.
-type Choices = Vec<[Option<Choice>; 2]>;
+/// Where a way is: at a block, and whether it is come to from its own circle.
+type State = (BlockId, bool);

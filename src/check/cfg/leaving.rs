@@ -1,13 +1,12 @@
 //! By which names tasks of one super-step may leave a graph together.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::IdVec;
 use crate::ir::{GraphId, NodeId};
-use crate::resolve::program::{Graph, Jump, Node, Program, Route, Target, TargetKind};
+use crate::resolve::program::{Graph, Jump, Node, Program, Route, TargetKind};
 
-use super::super::calls::{called, callers};
-
+use super::super::calls::{called, settle};
 use super::build;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph};
@@ -22,32 +21,19 @@ pub type Leaving = IdVec<GraphId, BTreeSet<(String, String)>>;
 pub fn all(program: &Program) -> Leaving {
     let mut known = Written::nothing();
     known.leaving = program.graphs.ids().map(|_| BTreeSet::new()).collect();
-    let callers = callers(program);
-    let several = |id: GraphId| {
+    settle(program, |id| {
         let graph = program.graphs.get(id);
-        graph.filter(|graph| graph.leaves.len() > 1)
-    };
-    let mut open: VecDeque<GraphId> = program.graphs.ids().rev().collect();
-    let mut waits: IdVec<GraphId, bool> = program.graphs.ids().map(|_| true).collect();
-    while let Some(id) = open.pop_front() {
-        waits.get_mut(id).into_iter().for_each(|w| *w = false);
-        let Some(graph) = several(id) else { continue };
-        let found = pairs(program, graph, &known);
-        let Some(before) = known.leaving.get_mut(id) else {
-            continue;
+        let Some(graph) = graph.filter(|graph| graph.leaves.len() > 1) else {
+            return false;
         };
-        let count = before.len();
-        before.extend(found);
-        if before.len() == count {
-            continue;
-        }
-        for (caller, _) in callers.get(id).into_iter().flatten() {
-            if let Some(slot) = waits.get_mut(*caller).filter(|waits| !**waits) {
-                *slot = true;
-                open.push_back(*caller);
-            }
-        }
-    }
+        let found = pairs(program, graph, &known);
+        let Some(pairs) = known.leaving.get_mut(id) else {
+            return false;
+        };
+        let before = pairs.len();
+        pairs.extend(found);
+        pairs.len() > before
+    });
     known.leaving
 }
 
@@ -57,9 +43,6 @@ fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String,
     let mut pairs = BTreeSet::new();
     for node in &graph.nodes {
         handed_on(node, known, &mut pairs);
-    }
-    if !splits(graph) && pairs.is_empty() {
-        return pairs;
     }
     let starts = graph.start.iter().flat_map(Route::jumps).map(of_jump);
     let own: Vec<Vec<BTreeSet<String>>> = graph.nodes.ids().map(|id| of_node(graph, id)).collect();
@@ -146,13 +129,9 @@ fn with_branches(cfg: &ControlFlowGraph, id: NodeId) -> BTreeSet<NodeId> {
     let mut seen = BTreeSet::from([id]);
     let mut open = vec![id];
     while let Some(at) = open.pop() {
-        for successor in cfg
-            .transitions(BlockId::Node(at))
-            .iter()
-            .flat_map(|transition| &transition.successors)
-        {
+        for successor in cfg.successors(BlockId::Node(at)) {
             if let BlockId::Node(to) = successor.to
-                && cfg.nodes.get(to).is_some_and(|node| node.branch)
+                && cfg.is_branch(successor.to)
                 && seen.insert(to)
             {
                 open.push(to);
@@ -160,14 +139,4 @@ fn with_branches(cfg: &ControlFlowGraph, id: NodeId) -> BTreeSet<NodeId> {
         }
     }
     seen
-}
-
-/// Whether more than one task may run at once in a graph.
-fn splits(graph: &Graph) -> bool {
-    let several = |jump: &Jump| {
-        let each = |target: &Target| matches!(target.kind, TargetKind::Each(_));
-        jump.to.len() > 1 || jump.to.iter().any(each)
-    };
-    let forks = |node: &Node| node.edges.len() + node.joins.len() > 1;
-    graph.jumps().any(|(_, jump)| several(jump)) || graph.nodes.iter().any(forks)
 }

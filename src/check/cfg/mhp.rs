@@ -453,10 +453,7 @@ impl<'a> MayHappenInParallel<'a> {
     /// The node at a place, where its visits are capped.
     fn capped(&self, place: TokenPlace) -> Option<NodeId> {
         let id = self.places.running(place)?;
-        let mut transitions = self.cfg.nodes.get(id)?.transitions.iter();
-        transitions
-            .any(|transition| transition.kind == EdgeKind::Visits)
-            .then_some(id)
+        self.cfg.nodes.get(id)?.is_capped().then_some(id)
     }
 
     /// Capped nodes that a task comes to a place only in place of: what another task that comes to one does is not beside

@@ -3,11 +3,12 @@
 //! [`build()`] makes a [`ControlFlowGraph`] of each graph, the one picture of it that all these rules read. Nothing here types an
 //! expression: conditions count as free.
 //!
-//! Reading order: [`model`], [`build`](mod@build) (with `fan_out`, `outside` and `leaving`), [`graph`] (on petgraph), [`written`], [`past_reducer`]; [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`mhp`] (with `joins`, [`mhp_cache`] and [`witness`]), which
-//! say what may run in the same super-step; [`step_writes`], [`conflicting_tasks`], [`conflicting_siblings`], [`conflicting_joins`], [`join`], [`unreachable_cap`] and [`incomplete_join`], which ask them; [`duplicate_activation`]; [`bits`], [`effect`], [`exit`] and [`leaves_unwritten`]: what is written
+//! Reading order: [`model`] (with [`BlockSet`]), [`build`](mod@build) (with `fan_out`, `outside` and `leaving`), [`graph`] (on petgraph), [`written`], [`past_reducer`]; [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`mhp`] (with `joins`, [`mhp_cache`] and [`witness`]), which
+//! say what may run in the same super-step; [`step_writes`], [`conflicting_tasks`], [`conflicting_siblings`], [`conflicting_joins`], [`join`] and [`incomplete_join`], which ask them; [`duplicate_activation`]; [`bits`], [`effect`], [`exit`] and [`leaves_unwritten`]: what is written
 //! on every way.
 
 pub mod bits;
+mod block_set;
 pub mod build;
 pub mod conflicting_joins;
 pub mod conflicting_siblings;
@@ -35,14 +36,14 @@ pub mod reach;
 pub mod repeat;
 pub mod sparse;
 pub mod step_writes;
-pub mod unreachable_cap;
 pub mod visits;
 pub mod witness;
 pub mod written;
 
+pub use block_set::BlockSet;
 pub use build::build;
-pub use conflicting_tasks::writes_of;
 pub use mhp::MayHappenInParallel;
 pub use mhp_cache::MhpCache;
-pub use model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, Write};
+pub use model::{Block, BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, Write};
+pub use step_writes::writes_of;
 pub use written::Written;

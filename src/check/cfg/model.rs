@@ -12,6 +12,9 @@ pub use crate::resolve::jumps::EdgeKind;
 
 use super::graph::BlockGraph;
 
+/// Most names of a way that a message writes out.
+const NAMED: usize = 8;
+
 /// What a run can be at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BlockId {
@@ -62,7 +65,17 @@ pub struct Transition {
     pub span: Span,
 }
 
-/// A node.
+/// What stands beside the nodes of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Synthetic {
+    /// A fan-out as a whole (`each .. then ..`), by its worker, whose name it has: it takes the super-step of its tasks, and then
+    /// leads on.
+    FanOut(NodeId),
+    /// One of several things that a jump leads to at once, where that is decided by itself: a branch.
+    Choice,
+}
+
+/// A node, or what stands beside them.
 #[derive(Debug, Clone)]
 pub struct Block {
     /// Its name.
@@ -71,15 +84,30 @@ pub struct Block {
     pub span: Span,
     /// A `branch`: followed at once, no super-step.
     pub branch: bool,
-    /// A fan-out as a whole (`each .. then ..`), by its worker: it takes the super-step of its tasks, and then leads on. It is
-    /// no node of the graph; it has an id behind them all, and its worker's name.
-    pub fan_out: Option<NodeId>,
+    /// What it is where it is no node of the graph. Its id comes behind those of all nodes.
+    pub synthetic: Option<Synthetic>,
     /// It waits until nothing else is left.
     pub defer: bool,
     /// Alternatives, in the order written.
     pub transitions: ThinVec<Transition>,
     /// What its work and its `set` may write.
     pub writes: ThinVec<Write>,
+}
+
+impl Block {
+    /// The worker of the fan-out that it is.
+    pub fn fan_out(&self) -> Option<NodeId> {
+        match self.synthetic? {
+            Synthetic::FanOut(worker) => Some(worker),
+            Synthetic::Choice => None,
+        }
+    }
+
+    /// Whether its visits are bounded.
+    pub fn is_capped(&self) -> bool {
+        let mut transitions = self.transitions.iter();
+        transitions.any(|transition| transition.kind == EdgeKind::Visits)
+    }
 }
 
 /// A join.
@@ -110,8 +138,6 @@ pub struct ControlFlowGraph {
     pub exit: Option<Transition>,
     /// A target is unknown (which is reported), so that what looks unreachable may not be meant so.
     pub broken: bool,
-    /// Jumps with so many combinations of computed targets that they are not told apart.
-    pub many: Vec<(Span, usize)>,
     /// The same blocks and edges for petgraph, built when something is first asked of them.
     pub(super) petgraph: OnceLock<BlockGraph>,
 }
@@ -181,6 +207,57 @@ impl ControlFlowGraph {
             BlockId::Fail => "fail",
             BlockId::Leave => "parent",
         }
+    }
+
+    /// The members of a join.
+    pub fn members(&self, join: JoinId) -> impl Iterator<Item = NodeId> + Clone + '_ {
+        let members = self.joins.get(join).into_iter();
+        let members = members.flat_map(|join| &join.members);
+        members.map(|(member, _)| *member)
+    }
+
+    /// `start -> a -> b`, the middle of a long way left out.
+    pub fn path(&self, blocks: impl Iterator<Item = BlockId>) -> String {
+        let mut names = self.names(blocks);
+        if names.len() > NAMED {
+            names.splice(NAMED / 2..names.len() - NAMED / 2, ["..."]);
+        }
+        names.join(" -> ")
+    }
+
+    /// The names of some blocks for a path in a message: joins and choices have none.
+    pub fn names(&self, blocks: impl Iterator<Item = BlockId>) -> Vec<&str> {
+        let is_choice = |id| {
+            let node = self.nodes.get(id);
+            node.is_some_and(|node| node.synthetic == Some(Synthetic::Choice))
+        };
+        let named = blocks.filter(move |block| match block {
+            BlockId::Join(_) => false,
+            BlockId::Node(id) => !is_choice(*id),
+            _ => true,
+        });
+        named.map(|block| self.name(block)).collect()
+    }
+
+    /// Whether a block is a `branch`.
+    pub fn is_branch(&self, block: BlockId) -> bool {
+        matches!(block, BlockId::Node(id) if self.nodes.get(id).is_some_and(|node| node.branch))
+    }
+
+    /// What all transitions of a block lead to.
+    pub fn successors(&self, block: BlockId) -> impl Iterator<Item = &Successor> {
+        let transitions = self.transitions(block).iter();
+        transitions.flat_map(|transition| &transition.successors)
+    }
+
+    /// What a block and its transitions may write.
+    pub fn writes(&self, block: BlockId) -> impl Iterator<Item = &Write> {
+        let own = match block {
+            BlockId::Node(id) => self.nodes.get(id).map_or(&[][..], |node| &node.writes),
+            _ => &[],
+        };
+        let transitions = self.transitions(block).iter();
+        own.iter().chain(transitions.flat_map(|of| &of.writes))
     }
 
     /// All blocks that can be left: nodes, then joins.

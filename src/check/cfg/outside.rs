@@ -1,12 +1,13 @@
 //! Ways that a node does not write itself: jumps of its tools, and names that its subgraph leaves by.
 
-use thin_vec::ThinVec;
+use thin_vec::{ThinVec, thin_vec};
 
 use crate::base::Spanned;
 use crate::ir::ToolId;
 use crate::resolve::program::{Node, Route, Target, TargetKind, Work};
 
 use super::build::Builder;
+use super::fan_out::to;
 use super::model::{BlockId, EdgeKind, Successor, Transition, Write};
 
 impl Builder<'_> {
@@ -14,10 +15,7 @@ impl Builder<'_> {
     /// node's `ends` have.
     pub(super) fn tool_ways(&mut self, node: &Node) -> Vec<Transition> {
         let mut transitions = Vec::new();
-        if matches!(node.work, Work::Llm(_)) {
-            return transitions;
-        }
-        for used in node.tools() {
+        for used in node.called_tools() {
             let span = used.span;
             let tool = self.program.tools.get(used.node);
             let Some(body) = tool.and_then(|tool| tool.body.as_ref()) else {
@@ -33,25 +31,21 @@ impl Builder<'_> {
                     })
                     .collect();
                 let mut successors = ThinVec::new();
-                let mut choices: Vec<Vec<Vec<Successor>>> = Vec::new();
+                let mut choices = Vec::new();
                 for target in &jump.to {
                     match &target.kind {
                         TargetKind::Computed(_) => {
                             let computed = self.computed_by(used.node, target, node).into_iter();
-                            choices.push(computed.map(|successor| vec![successor]).collect());
+                            choices.push((span, computed.map(|to| thin_vec![to]).collect()));
                         }
                         TargetKind::NamedEach(each) => {
-                            choices.push(self.named_fan_out(each, node, span));
+                            choices.push((span, self.named_fan_out(each, node, span)));
                         }
                         _ => successors.extend(self.tool_goals(target, node)),
                     }
                 }
-                choices.retain(|choice| !choice.is_empty());
-                if successors.is_empty() && choices.is_empty() {
-                    continue;
-                }
-                self.at = span;
                 let chosen = self.chosen(successors, choices).into_iter();
+                let chosen = chosen.filter(|successors| !successors.is_empty());
                 transitions.extend(chosen.map(|successors| Transition {
                     kind: EdgeKind::Tool,
                     successors,
@@ -137,16 +131,8 @@ impl Builder<'_> {
             return self.successors(&end.to, None);
         }
         match self.graph.node(&name.node) {
-            Some(id) => vec![Successor {
-                to: BlockId::Node(id),
-                many: false,
-                span: name.span,
-            }],
-            None if name.node == "end" => vec![Successor {
-                to: BlockId::End,
-                many: false,
-                span: name.span,
-            }],
+            Some(id) => vec![to(BlockId::Node(id), name.span)],
+            None if name.node == "end" => vec![to(BlockId::End, name.span)],
             None => self.unknown(),
         }
     }

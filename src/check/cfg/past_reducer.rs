@@ -1,12 +1,12 @@
 //! Fields that a graph replaces past the reducer (`:=`): what a call of it, or of a tool, hands on to its caller replaces there too.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use crate::base::{IdVec, Span};
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::program::{Graph, Program, Work};
 
-use super::super::calls::callers;
+use super::super::calls::settle;
 use super::build::called_bodies;
 use super::written::Written;
 
@@ -46,22 +46,17 @@ impl PastReducer {
             items.chain(by_tools).collect()
         });
         let mut replaced: IdVec<GraphId, BTreeMap<FieldId, Span>> = own.collect();
-        let callers = callers(program);
-        let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
-        while let Some(id) = open.pop_front() {
+        settle(program, |id| {
             let more = links.get(id).map(|links| by_calls(links, &replaced));
             let Some(fields) = replaced.get_mut(id) else {
-                continue;
+                return false;
             };
             let before = fields.len();
             for more in more.into_iter().flatten() {
                 fields.entry(more.field).or_insert(more.inside);
             }
-            if fields.len() > before {
-                let above = callers.get(id).into_iter().flatten();
-                open.extend(above.map(|(caller, _)| *caller));
-            }
-        }
+            fields.len() > before
+        });
         let all = links.iter().zip(by_tools).map(|(links, mut all)| {
             all.extend(by_calls(links, &replaced));
             all

@@ -65,6 +65,15 @@ impl<'a> Marking<'a> {
         self.deferred + node.0
     }
 
+    /// Where a task is that goes to a node; a branch is no place.
+    fn place(&self, id: NodeId) -> Option<TokenPlace> {
+        let node = self.cfg.nodes.get(id).filter(|node| !node.branch)?;
+        Some(match node.defer {
+            true => self.deferring(id),
+            false => id.0,
+        })
+    }
+
     /// The join and the member that wait at a place.
     pub fn waits(&self, place: TokenPlace) -> Option<(JoinId, NodeId)> {
         if self.running(place).is_some() || place >= self.deferred {
@@ -107,11 +116,7 @@ impl<'a> Marking<'a> {
                 let on = node.transitions.iter();
                 let on = on.filter(|transition| node.branch || transition.kind == EdgeKind::Visits);
                 on.for_each(passed);
-                match (node.branch, node.defer) {
-                    (true, _) => None,
-                    (false, true) => Some(self.deferred + id.0),
-                    (false, false) => Some(id.0),
-                }
+                self.place(id)
             }
             BlockId::Join(join) => from.and_then(|member| self.wait(join, member)),
             BlockId::Entry | BlockId::End | BlockId::Fail | BlockId::Leave => None,
@@ -150,27 +155,15 @@ impl<'a> Marking<'a> {
                     let Some(node) = self.cfg.nodes.get(id) else {
                         continue;
                     };
-                    match (node.branch, node.defer) {
-                        (true, _) => {}
-                        (false, true) => {
-                            places.insert(self.deferred + id.0);
-                        }
-                        (false, false) => {
-                            places.insert(id.0);
-                        }
-                    }
+                    places.extend(self.place(id));
                     let taken = |transition: &&Transition| match transition.kind {
                         EdgeKind::Visits => but != Some(id),
                         _ => node.branch,
                     };
                     for transition in node.transitions.iter().filter(taken) {
                         passed(transition);
-                        open.extend(
-                            transition
-                                .successors
-                                .iter()
-                                .map(|successor| (successor.to, Some(id))),
-                        );
+                        let successors = transition.successors.iter();
+                        open.extend(successors.map(|successor| (successor.to, Some(id))));
                     }
                 }
                 BlockId::Join(join) => {

@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::NodeId;
 use crate::resolve::program::Graph;
 
-use super::model::{BlockId, ControlFlowGraph, JoinBlock, Transition};
+use super::model::{Block, BlockId, ControlFlowGraph, JoinBlock, Transition};
 
 /// Reports targets that one way names twice, and joins that are written twice.
 pub fn repeated(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
@@ -19,29 +19,13 @@ pub fn repeated(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) 
         .map(|end| end.to.span)
         .collect();
     // What stands behind `then` comes in the place of an empty list, beside what the same way names. Its own list is a block's.
-    let fan_out = |block: &BlockId| match block {
-        BlockId::Node(id) => cfg
-            .nodes
-            .get(*id)
-            .is_some_and(|node| node.fan_out.is_some()),
-        _ => false,
-    };
-    for block in cfg.blocks().filter(fan_out) {
-        let transitions = cfg.transitions(block);
-        for transition in transitions {
-            twice((graph, cfg), None, transition, &ends, diags);
-        }
-        let behind = transitions.iter().flat_map(|way| &way.successors);
+    let is_fan_out = |from: Option<BlockId>| from.is_some_and(|from| is_fan_out(cfg, from));
+    for (from, transition) in cfg.all_transitions().filter(|(from, _)| is_fan_out(*from)) {
+        twice((graph, cfg), from, transition, &ends, diags);
+        let behind = transition.successors.iter();
         ends.extend(behind.map(|successor| successor.span));
     }
-    let transitions = |block| {
-        cfg.transitions(block)
-            .iter()
-            .map(move |transition| (Some(block), transition))
-    };
-    let begins = cfg.start.iter().map(|transition| (None, transition));
-    let blocks = cfg.blocks().filter(|block| !fan_out(block));
-    for (from, transition) in begins.chain(blocks.flat_map(transitions)) {
+    for (from, transition) in cfg.all_transitions().filter(|(from, _)| !is_fan_out(*from)) {
         twice((graph, cfg), from, transition, &ends, diags);
     }
     let mut known: BTreeMap<Vec<NodeId>, &JoinBlock> = BTreeMap::new();
@@ -55,6 +39,11 @@ pub fn repeated(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) 
             _ => drop(known.insert(members, join)),
         }
     }
+}
+
+fn is_fan_out(cfg: &ControlFlowGraph, block: BlockId) -> bool {
+    let node = |id| cfg.nodes.get(id).and_then(Block::fan_out);
+    matches!(block, BlockId::Node(id) if node(id).is_some())
 }
 
 fn successor(join: &JoinBlock) -> Option<BlockId> {
@@ -89,6 +78,7 @@ fn twice(
         };
         let to = cfg.name(successor.to);
         let from = match from {
+            Some(block) if is_fan_out(cfg, block) => "`then`".to_owned(),
             Some(BlockId::Join(_)) => "this join".to_owned(),
             Some(block) => format!("`{}`", cfg.name(block)),
             None => "`start`".to_owned(),

@@ -4,7 +4,7 @@
 //! A task and what it leads to through branches are one after the other, and so is what stands in for a full node behind
 //! all that leads to it. Whatever several arrows find it full, it is left once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::ir::{FieldId, NodeId};
 
@@ -59,14 +59,6 @@ impl Makers {
         Some((a.1, b.1))
     }
 
-    /// The only full node whose stand-in writes the field, where nothing else does.
-    pub fn only_full(&self) -> Option<NodeId> {
-        match (self.own, self.full) {
-            (None, [Some((node, _)), None]) => Some(node),
-            _ => None,
-        }
-    }
-
     /// What a stand-in writes.
     pub fn stand_in(&self) -> Option<Write> {
         self.full.iter().flatten().next().map(|(_, write)| *write)
@@ -105,6 +97,12 @@ pub fn on_ways<'f>(
         .open
         .extend(transitions.map(|transition| (transition, None)));
     passing.follow()
+}
+
+/// All that a task of a node may write: its work, its `set`, its jumps, and what these lead on through.
+pub fn writes_of(cfg: &ControlFlowGraph, id: NodeId) -> Vec<Write> {
+    let made = by_task(cfg, id, |_| true).into_iter();
+    made.map(|made| made.write).collect()
 }
 
 /// What is written at once where a goal leads to a branch or finds a node full. The branches and full nodes passed are taken
@@ -165,19 +163,12 @@ impl<'f> Passing<'f> {
         let Some(node) = self.cfg.nodes.get(to) else {
             return;
         };
-        let capped = |transition: &&Transition| transition.kind == EdgeKind::Visits;
         // What stands in for a node is the same whoever finds it full.
         let full = match node.branch {
             true => full,
             false => Some(to),
         };
-        if !(node.branch
-            || node
-                .transitions
-                .iter()
-                .any(|transition| capped(&transition)))
-            || !self.is_new(to, full)
-        {
+        if !(node.branch || node.is_capped()) || !self.is_new(to, full) {
             return;
         }
         if node.branch {
@@ -190,7 +181,7 @@ impl<'f> Passing<'f> {
         let on = node
             .transitions
             .iter()
-            .filter(|transition| node.branch || capped(transition));
+            .filter(|way| node.branch || way.kind == EdgeKind::Visits);
         self.open.extend(on.map(|transition| (transition, full)));
     }
 
@@ -219,6 +210,28 @@ pub fn makers(cfg: &ControlFlowGraph, made: Vec<Made>) -> HashMap<FieldId, Maker
         }
     }
     by_field
+}
+
+/// By field the nodes whose tasks may write it, and who of what they lead to does. Only fields whose writes collide.
+pub fn by_field(
+    cfg: &ControlFlowGraph,
+    nodes: impl Iterator<Item = NodeId>,
+) -> BTreeMap<FieldId, BTreeMap<NodeId, Makers>> {
+    let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Makers>> = BTreeMap::new();
+    for id in nodes {
+        for (field, makers) in makers(cfg, by_task(cfg, id, |_| true)) {
+            by_field.entry(field).or_default().insert(id, makers);
+        }
+    }
+    by_field
+}
+
+/// How a conflict of a field is mended.
+pub fn help(field: &str) -> String {
+    format!(
+        "give `{field}` a reducer (`via append` gathers a list, `via any_last` keeps one of the values), or let one \
+         run after the other"
+    )
 }
 
 /// The name of a field whose writes in one super-step collide.

@@ -2,43 +2,55 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::ir::{JoinId, NodeId};
+use crate::ir::JoinId;
 
-use super::cycle::{Cycle, shortest};
-use super::finish::{can_reach_exit, usual};
+use super::block_set::BlockSet;
+use super::cycle::shortest;
+use super::finish::{can_reach_exit, usual, waited};
 use super::graph::{OfCircle, Wanted};
-use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition};
+use super::model::{Block, BlockId, ControlFlowGraph, EdgeKind, Transition};
 
 /// Reports circles that go on for ever by a `max_visits`, among blocks that can come to an end as long as it is not met.
 /// `waiting` are joins that are waited at in vain; `exits` says of a circle whether the graph's `exit when` may end it. Gives back the blocks in them.
 pub fn circles(
     cfg: &ControlFlowGraph,
-    (reached, free): (&[bool], &[bool]),
+    free: &BlockSet,
     (waiting, exits): (&BTreeSet<JoinId>, OfCircle),
     diags: &mut Diagnostics,
 ) -> BTreeSet<BlockId> {
     let mut told = BTreeSet::new();
-    let full = Full::new(cfg);
-    if !full.capped.iter().any(|capped| *capped) {
+    if !cfg.nodes.iter().any(Block::is_capped) {
         return told;
     }
-    let fate = |block| match block {
-        BlockId::Join(join) => waiting.contains(&join).then_some(true),
-        _ => None,
+    // The list of an `each` doesn't change before a super-step has gone by: where it is not empty, nothing ends such a circle.
+    let sends = |block: BlockId, way: &Transition| {
+        is_capped(cfg, block) && taken(cfg, block, way) && way.successors.iter().any(|to| to.many)
     };
-    let take = |block: BlockId, transition: &Transition| full.takes(block, transition);
-    let ending = can_reach_exit(cfg, fate, take, |_| false);
-    let at = |list: &[bool], block: BlockId| {
-        let known = cfg.number(block).and_then(|n| list.get(n));
-        known.copied().unwrap_or(false)
-    };
+    for group in cfg.components_among(|block| is_capped(cfg, block), sends, Wanted::Any) {
+        let ways = group.iter().flat_map(|block| {
+            let ways = cfg.transitions(*block).iter();
+            ways.filter(|way| sends(*block, way))
+        });
+        let mut successors = ways.flat_map(|way| &way.successors);
+        if successors.any(|to| group.binary_search(&to.to).is_ok()) {
+            report(cfg, &group)
+                .into_iter()
+                .for_each(|found| diags.push(found));
+            told.extend(group);
+        }
+    }
+    let take = |block: BlockId, way: &Transition| taken(cfg, block, way);
+    let ending = can_reach_exit(cfg, waited(waiting), take, |_| false);
     // What can't come to an end in any case is reported as such.
-    let stuck = |block: BlockId| at(reached, block) && at(free, block) && !at(&ending, block);
-    for group in cfg.components_among(stuck, take, Wanted::Sinks) {
-        if let Some(found) = full.report(&group).filter(|_| !exits(&group)) {
+    let stuck = |block: BlockId| {
+        let comes = cfg.reached().contains(block) && free.contains(block);
+        comes && !ending.contains(block) && !told.contains(&block)
+    };
+    let groups = cfg.components_among(stuck, take, Wanted::Sinks);
+    for group in groups.into_iter().filter(|group| !exits(group)) {
+        if let Some(found) = report(cfg, &group) {
             diags.push(found);
             told.extend(group);
         }
@@ -46,135 +58,55 @@ pub fn circles(
     told
 }
 
-/// A flow in which all capped nodes are visited as often as they may be.
-struct Full<'a> {
-    cfg: &'a ControlFlowGraph,
-    /// By number.
-    capped: Vec<bool>,
+fn is_capped(cfg: &ControlFlowGraph, block: BlockId) -> bool {
+    matches!(block, BlockId::Node(id) if cfg.nodes.get(id).is_some_and(Block::is_capped))
 }
 
-impl<'a> Full<'a> {
-    fn new(cfg: &'a ControlFlowGraph) -> Self {
-        let visits = |block| {
-            cfg.transitions(block)
-                .iter()
-                .any(|transition| transition.kind == EdgeKind::Visits)
-        };
-        let capped = cfg.blocks().map(visits).collect();
-        Self { cfg, capped }
+/// Whether a way is taken where all capped nodes are visited as often as they may be.
+fn taken(cfg: &ControlFlowGraph, block: BlockId, way: &Transition) -> bool {
+    match is_capped(cfg, block) {
+        true => way.kind == EdgeKind::Visits,
+        false => usual(way),
     }
+}
 
-    fn takes(&self, block: BlockId, transition: &Transition) -> bool {
-        match self.is_capped(block) {
-            true => transition.kind == EdgeKind::Visits,
-            false => usual(transition),
+fn report(cfg: &ControlFlowGraph, group: &[BlockId]) -> Option<Diagnostic> {
+    let inside = |block: BlockId| group.binary_search(&block).is_ok();
+    let capped: Vec<BlockId> = (group.iter().copied())
+        .filter(|block| is_capped(cfg, *block))
+        .collect();
+    let one = *capped.first()?;
+    let caps = capped.iter().flat_map(|block| cfg.transitions(*block));
+    let mut caps = caps.filter(|way| {
+        let back = way.successors.iter().any(|to| inside(to.to));
+        way.kind == EdgeKind::Visits && back
+    });
+    let first = caps.next()?.span;
+    let (name, through) = (cfg.name(one), group.len() > capped.len());
+    let message = match (capped.as_slice(), through) {
+        ([_], false) => format!(
+            "`max_visits` of `{name}` leads back to `{name}` itself, which is visited as often as it may be"
+        ),
+        (_, false) => format!(
+            "`max_visits` of {} lead to each other: once all are visited as often as they may be, there is no way on",
+            list(capped.iter().map(|block| cfg.name(*block)))
+        ),
+        (_, true) => {
+            let path = shortest(cfg, one, |from, way, to| {
+                inside(to) && taken(cfg, from, way)
+            });
+            let path = path.map_or_else(String::new, |cycle| cycle.path(cfg));
+            format!(
+                "`max_visits` of `{name}` leads in a circle that no way leads out of once it is met: `{path}`"
+            )
         }
-    }
-
-    fn is_capped(&self, block: BlockId) -> bool {
-        let known = self.cfg.number(block).and_then(|n| self.capped.get(n));
-        known.copied().unwrap_or(false)
-    }
-
-    /// The arrow by which a way that only `max_visits` leads to comes back to the circle that is capped. Where the
-    /// target of `max_visits` lies in that circle itself, it is the target that is wrong.
-    fn closing(&self, capped: NodeId, cycle: &Cycle) -> Option<Span> {
-        let cfg = self.cfg;
-        let usual_ways = |block: BlockId| {
-            let transitions = cfg.transitions(block).iter();
-            transitions
-                .filter(|transition| usual(transition) && transition.kind != EdgeKind::Visits)
-        };
-        let mut inside = BTreeSet::new();
-        let mut open = vec![BlockId::Node(capped)];
-        while let Some(block) = open.pop() {
-            if cfg.number(block).is_some() && inside.insert(block) {
-                open.extend(
-                    usual_ways(block)
-                        .flat_map(|transition| &transition.successors)
-                        .map(|successor| successor.to),
-                );
-            }
-        }
-        let mut blocks = cycle.blocks().skip(1).peekable();
-        if blocks.peek().is_none_or(|first| inside.contains(first)) {
-            return None;
-        }
-        let last = blocks.take_while(|block| !inside.contains(block)).last()?;
-        let mut successors = usual_ways(last).flat_map(|transition| &transition.successors);
-        successors
-            .find(|successor| inside.contains(&successor.to))
-            .map(|successor| successor.span)
-    }
-
-    fn report(&self, group: &[BlockId]) -> Option<Diagnostic> {
-        let cfg = self.cfg;
-        let inside = |successor: BlockId| group.binary_search(&successor).is_ok();
-        let capped: Vec<NodeId> = group
-            .iter()
-            .filter_map(|block| match block {
-                BlockId::Node(id) if self.is_capped(*block) => Some(*id),
-                _ => None,
-            })
-            .collect();
-        let caps = capped
-            .iter()
-            .flat_map(|id| cfg.transitions(BlockId::Node(*id)));
-        let caps = caps.filter(|transition| {
-            transition.kind == EdgeKind::Visits
-                && transition
-                    .successors
-                    .iter()
-                    .any(|successor| inside(successor.to))
-        });
-        let spans: Vec<_> = caps.map(|transition| transition.span).collect();
-        let (first, rest) = spans.split_first()?;
-        let name = |id: NodeId| cfg.name(BlockId::Node(id));
-        let one = *capped.first()?;
-        let message = match (capped.as_slice(), group.len() > capped.len()) {
-            ([_], false) => format!(
-                "`max_visits` of `{0}` leads back to `{0}` itself, which is visited as often as it may be",
-                name(one)
-            ),
-            (_, false) => format!(
-                "`max_visits` of {} lead to each other: once all are visited as often as they may be, there is no way on",
-                list(capped.iter().map(|id| name(*id)))
-            ),
-            (_, true) => {
-                let path = shortest(cfg, BlockId::Node(one), |from, transition, to| {
-                    inside(to) && self.takes(from, transition)
-                });
-                let closing = path.as_ref().and_then(|cycle| self.closing(one, cycle));
-                let path = path.map_or_else(String::new, |cycle| cycle.path(cfg));
-                if let Some(back) = closing {
-                    let message = format!(
-                        "once `max_visits` of `{}` is met, no way leads out of the circle `{path}`",
-                        name(one)
-                    );
-                    return Some(
-                        Diagnostic::new(&codes::VISITS_CIRCLE, message, back)
-                            .here("this leads back")
-                            .label(*first, "what leads here")
-                            .help("lead on to `end` from here"),
-                    );
-                }
-                format!(
-                    "`max_visits` of `{}` leads in a circle that no way leads out of once it is met: `{path}`",
-                    name(one)
-                )
-            }
-        };
-        let mut found = Diagnostic::new(&codes::VISITS_CIRCLE, message, *first).help(
-            match group.len() > capped.len() {
-                true => {
-                    "name a target that leads on to `end` without coming back here, or `end` itself"
-                }
-                false => "name a target that is not capped itself, such as `end`",
-            },
-        );
-        for span in rest {
-            found = found.label(*span, "and this leads back");
-        }
-        Some(found)
-    }
+    };
+    let help = match through {
+        true => "name a target that leads on to `end` without coming back here, or `end` itself",
+        false => "name a target that is not capped itself, such as `end`",
+    };
+    let found = Diagnostic::new(&codes::VISITS_CIRCLE, message, first).help(help);
+    Some(caps.fold(found, |found, way| {
+        found.label(way.span, "and this leads back")
+    }))
 }

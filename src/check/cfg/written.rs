@@ -1,13 +1,13 @@
 //! Which fields each graph may write, through the graphs that it calls too.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{IdVec, Span};
 use crate::diag::Diagnostics;
 use crate::ir::{FieldId, GraphId, ToolId};
 use crate::resolve::program::{Graph, Node, Program, Route, SetItem, TargetKind, Tool, Work};
 
-use super::super::calls::callers;
+use super::super::calls::{called, settle};
 use super::super::tool_targets::{Lost, lost};
 use super::super::types::cx::Computed;
 use super::super::types::tool::tool;
@@ -40,28 +40,21 @@ impl Written {
             lost: lost(program),
             leaving: leaving::all(program),
         };
-        let callers = callers(program);
-        let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
-        while let Some(child) = open.pop_front() {
-            for (id, node) in callers.get(child).into_iter().flatten() {
-                let Some((graph, node)) = program
-                    .graphs
-                    .get(*id)
-                    .and_then(|graph| Some((graph, graph.nodes.get(*node)?)))
-                else {
-                    continue;
-                };
-                let taken = written.taken(program, graph, node, child);
-                let Some(fields) = written.fields.get_mut(*id) else {
-                    continue;
-                };
-                let before = fields.len();
-                fields.extend(taken.into_iter().map(|(field, _)| field));
-                if fields.len() > before {
-                    open.push_back(*id);
-                }
-            }
-        }
+        settle(program, |id| {
+            let Some(graph) = program.graphs.get(id) else {
+                return false;
+            };
+            let calls = graph.nodes.iter();
+            let calls = calls.filter_map(|node| Some((node, called(node)?.0)));
+            let taken = calls.flat_map(|(node, child)| written.taken(program, graph, node, child));
+            let taken: Vec<FieldId> = taken.map(|(field, _)| field).collect();
+            let Some(fields) = written.fields.get_mut(id) else {
+                return false;
+            };
+            let before = fields.len();
+            fields.extend(taken);
+            fields.len() > before
+        });
         written
     }
 
@@ -97,18 +90,6 @@ impl Written {
     ) -> Vec<(FieldId, Option<Span>)> {
         let all = self.given_back(program, caller, node, child).into_iter();
         all.map(|(_, to, span)| (to, span)).collect()
-    }
-
-    /// The called graph's fields that a subgraph node may give back, each with the caller's field that takes it.
-    pub fn taken_from(
-        &self,
-        program: &Program,
-        caller: &Graph,
-        node: &Node,
-        child: GraphId,
-    ) -> Vec<(FieldId, FieldId)> {
-        let all = self.given_back(program, caller, node, child).into_iter();
-        all.map(|(from, to, _)| (from, to)).collect()
     }
 
     /// The called graph's fields that a subgraph node may give back, the caller's that take them, and the `into` that says so.

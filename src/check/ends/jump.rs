@@ -82,10 +82,7 @@ pub(super) fn name_of(graph: &Graph, target: &Target) -> Option<String> {
 
 pub(super) fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<Jump> {
     let mut jumps = Vec::new();
-    if matches!(node.work, Work::Llm(_)) {
-        return jumps;
-    }
-    for used in node.tools() {
+    for used in node.called_tools() {
         let tool = program.tools.get(used.node);
         let Some((tool, body)) = tool.and_then(|tool| Some((tool, tool.body.as_ref()?))) else {
             continue;

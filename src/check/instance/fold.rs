@@ -6,11 +6,11 @@
 use thin_vec::ThinVec;
 
 use crate::ast::expr::Expr;
+use crate::ast::item::NamedArg;
 use crate::base::Spanned;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::lift::{literal, plain_json};
 use crate::expr::fold::{Folder, names_params};
-use crate::ir::NodeId;
 use crate::resolve::node::Require;
 use crate::resolve::program::{
     Arm, Ask, Emit, Graph, Jump, ModelCall, Node, Permit, Program, Route, TargetKind, Work,
@@ -89,21 +89,14 @@ impl<'a> Folding<'a> {
             .on_error
             .iter_mut()
             .for_each(|route| self.route(route));
-        graph
-            .joins
-            .iter_mut()
-            .for_each(|join| self.jump(&mut join.to));
-        let ids: Vec<NodeId> = graph.nodes.ids().collect();
-        for id in ids {
-            let Some(mut node) = graph.nodes.get(id).cloned() else {
-                continue;
-            };
-            self.counts(graph, &mut node);
-            self.node(&mut node);
-            if let Some(slot) = graph.nodes.get_mut(id) {
-                *slot = node;
-            }
+        let joins = graph.joins.iter_mut();
+        joins.for_each(|join| self.jump(&mut join.to));
+        let mut nodes = std::mem::take(&mut graph.nodes);
+        for node in nodes.iter_mut() {
+            self.counts(graph, node);
+            self.node(node);
         }
+        graph.nodes = nodes;
     }
 
     fn node(&mut self, node: &mut Node) {
@@ -124,10 +117,7 @@ impl<'a> Folding<'a> {
             if let Some(Ask::Fields(fields)) = &mut stop.ask {
                 fields.iter_mut().for_each(|f| self.expr(&mut f.value));
             }
-            let permits = stop.permits.iter_mut();
-            permits
-                .flat_map(Permit::exprs_mut)
-                .for_each(|expr| self.expr(expr));
+            self.permits(&mut stop.permits);
         }
         let key = node.cache.as_mut().and_then(|cache| cache.key.as_mut());
         key.into_iter().for_each(|key| self.expr(key));
@@ -139,6 +129,11 @@ impl<'a> Folding<'a> {
         let holds = self.condition(&mut require.condition);
         require.message.iter_mut().for_each(|e| self.expr(e));
         holds != Some(true)
+    }
+
+    fn permits(&self, permits: &mut [Permit]) {
+        let exprs = permits.iter_mut().flat_map(Permit::exprs_mut);
+        exprs.for_each(|expr| self.expr(expr));
     }
 
     fn model_call(&mut self, call: &mut ModelCall) {
@@ -165,10 +160,7 @@ impl<'a> Folding<'a> {
                 timeout,
                 ..
             } => {
-                let permits = permits.iter_mut();
-                permits
-                    .flat_map(Permit::exprs_mut)
-                    .for_each(|expr| self.expr(expr));
+                self.permits(permits);
                 if let Some(Ask::Fields(fields)) = ask.as_deref_mut() {
                     fields.iter_mut().for_each(|f| self.expr(&mut f.value));
                 }
@@ -258,18 +250,8 @@ impl<'a> Folding<'a> {
             match &mut target.kind {
                 TargetKind::Fail(message) => message.iter_mut().for_each(|e| self.expr(e)),
                 TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each(each) => {
-                    self.expr(&mut each.items);
-                    each.with
-                        .iter_mut()
-                        .for_each(|arg| self.expr(&mut arg.value));
-                }
-                TargetKind::NamedEach(each) => {
-                    self.expr(&mut each.items);
-                    each.with
-                        .iter_mut()
-                        .for_each(|arg| self.expr(&mut arg.value));
-                }
+                TargetKind::Each(each) => self.send(&mut each.items, &mut each.with),
+                TargetKind::NamedEach(each) => self.send(&mut each.items, &mut each.with),
                 TargetKind::Node(_)
                 | TargetKind::End
                 | TargetKind::Parent(_)
@@ -277,6 +259,11 @@ impl<'a> Folding<'a> {
                 | TargetKind::Unknown => {}
             }
         }
+    }
+
+    fn send(&mut self, items: &mut Expr, with: &mut [NamedArg]) {
+        self.expr(items);
+        with.iter_mut().for_each(|arg| self.expr(&mut arg.value));
     }
 
     fn emits(&mut self, emits: &mut ThinVec<Emit>) {

@@ -80,93 +80,60 @@ pub(in crate::check) fn all(
         }
     }
     drop(mhp_cache);
-    made.into_values().for_each(|found| of_items(found, diags));
+    for found in made.into_values() {
+        once(found, |_| true, diags);
+    }
     (read, analyses)
-}
-
-/// Puts together what was found in graphs that are made of one by other items: what is found in all of them is said once, and what
-/// is found in some names them.
-fn of_items(found: Vec<(&Graph, Diagnostics)>, diags: &mut Diagnostics) {
-    let count = found.len();
-    if count == 1 {
-        found.into_iter().for_each(|(_, found)| diags.append(found));
-        return;
-    }
-    let mut all: BTreeMap<Key, (Diagnostic, Vec<&str>)> = BTreeMap::new();
-    for (graph, found) in found {
-        let name = graph.shown_name();
-        for found in found {
-            let (_, names) = all.entry(key(&found)).or_insert((found, Vec::new()));
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    for (mut found, names) in all.into_values() {
-        if names.len() < count {
-            found.message = format!("in {}, {}", list(names.into_iter()), found.message);
-        }
-        diags.push(found);
-    }
 }
 
 /// A finding, in any instance.
 type Key = (&'static str, Span);
 
-/// Puts together what was found in a graph as it is written and in its instances.
-///
-/// Mistakes of the graph itself are said once. What holds in all instances is said as if there were one; what
-/// holds in some names them. Warnings about what is of no use in an instance are none: it may be of use in
-/// another.
+/// Puts together what was found in a graph as it is written and in its instances. Mistakes of the graph itself are said once.
+/// Warnings about what is of no use in an instance are none: it may be of use in another.
 pub fn merge(
     template: Diagnostics,
     instances: Vec<(&Graph, Diagnostics)>,
     diags: &mut Diagnostics,
 ) {
-    let mut known: BTreeMap<Key, ()> = BTreeMap::new();
+    let mut known: BTreeSet<Key> = BTreeSet::new();
     for found in template {
         if !OF_INSTANCES.contains(&found.code) {
-            known.insert(key(&found), ());
+            known.insert(key(&found));
             diags.push(found);
         }
     }
-    let count = instances.len();
-    let graphs: Vec<&Graph> = instances.iter().map(|(graph, _)| *graph).collect();
-    let mut order: Vec<(Key, Diagnostic, Vec<&str>)> = Vec::new();
-    let mut places: BTreeMap<Key, usize> = BTreeMap::new();
-    for (graph, found) in instances {
-        let name = graph.shown_name();
-        for found in found {
-            let key = key(&found);
-            let counts = OF_INSTANCES.contains(&found.code) || found.level == Level::Error;
-            if !counts || known.contains_key(&key) {
-                continue;
-            }
-            match places.get(&key).and_then(|at| order.get_mut(*at)) {
-                Some((_, _, names)) => {
-                    if !names.contains(&name) {
-                        names.push(name);
-                    }
-                }
-                None => {
-                    places.insert(key, order.len());
-                    order.push((key, found, vec![name]));
-                }
+    let counts = |found: &Diagnostic| {
+        let of_instance = OF_INSTANCES.contains(&found.code) || found.level == Level::Error;
+        of_instance && !known.contains(&key(found))
+    };
+    once(instances, counts, diags);
+}
+
+/// Says once what was found in graphs that are made of one: what is found in some of them names these.
+fn once(
+    found: Vec<(&Graph, Diagnostics)>,
+    counts: impl Fn(&Diagnostic) -> bool,
+    diags: &mut Diagnostics,
+) {
+    let count = found.len();
+    let mut all: BTreeMap<Key, (Diagnostic, Vec<&Graph>)> = BTreeMap::new();
+    for (graph, found) in found {
+        for found in found.into_iter().filter(&counts) {
+            let (_, graphs) = all.entry(key(&found)).or_insert((found, Vec::new()));
+            let name = graph.shown_name();
+            if graphs.iter().all(|known| known.shown_name() != name) {
+                graphs.push(graph);
             }
         }
     }
-    for (_, mut found, names) in order {
-        if names.len() < count {
-            for graph in graphs
-                .iter()
-                .filter(|graph| names.contains(&graph.shown_name()))
-            {
-                let instance = graph.instance.as_ref();
-                if let Some(declared) = instance.and_then(|of| of.declared.as_ref()) {
-                    found = found.label(declared.name.span, "this instance");
-                }
+    for (mut found, graphs) in all.into_values() {
+        if graphs.len() < count {
+            let declared = graphs.iter().filter_map(|graph| graph.instance.as_ref());
+            for declared in declared.filter_map(|instance| instance.declared.as_ref()) {
+                found = found.label(declared.name.span, "this instance");
             }
-            let names = list(names.iter().copied());
+            let names = list(graphs.iter().map(|graph| graph.shown_name()));
             found.message = format!("in {names}, {}", found.message);
         }
         diags.push(found);

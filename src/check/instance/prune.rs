@@ -16,30 +16,16 @@ pub fn prune(program: &Program, graph: &mut Graph, diags: &mut Diagnostics) -> V
         return vec![true; graph.nodes.len()];
     }
     let reached = cfg.reached();
-    let is_reached = |block: BlockId| {
-        let number = cfg.number(block);
-        number.and_then(|n| reached.get(n).copied()).unwrap_or(true)
-    };
-    let kept: Vec<bool> = graph
-        .nodes
-        .ids()
-        .map(|id| is_reached(BlockId::Node(id)))
-        .collect();
+    let nodes = graph.nodes.ids().map(BlockId::Node);
+    let kept: Vec<bool> = nodes.map(|block| reached.contains(block)).collect();
     if kept.iter().all(|kept| *kept) {
         return kept;
     }
-    for (_, join) in graph
-        .joins
-        .entries()
-        .filter(|(id, _)| is_reached(BlockId::Join(*id)))
-    {
+    let is_reached = |id: &JoinId| reached.contains(BlockId::Join(*id));
+    let joins: Vec<JoinId> = graph.joins.ids().filter(is_reached).collect();
+    for join in joins.iter().filter_map(|id| graph.joins.get(*id)) {
         waits_in_vain(graph, join, &kept, diags);
     }
-    let joins: Vec<JoinId> = graph
-        .joins
-        .ids()
-        .filter(|id| is_reached(BlockId::Join(*id)))
-        .collect();
     let numbers = Numbers::of(&kept, &joins, graph.joins.len());
     numbers.apply(graph);
     kept

@@ -5,7 +5,7 @@ use crate::diag::{Diagnostics, codes};
 use crate::ir::GraphId;
 use crate::resolve::Program;
 
-use super::super::cfg::{ControlFlowGraph, reach};
+use super::super::cfg::{BlockId, ControlFlowGraph, reach};
 use super::Instances;
 
 /// Reports nodes that each instance of a graph leaves out. `cfg` is that of the graph as it is written.
@@ -25,11 +25,13 @@ pub fn unreached(
         .filter(|(_, of)| **of == id)
         .map(|(at, _)| at)
         .collect();
-    let mut reached = cfg.reached().to_vec();
-    reach::unreachable(cfg, &reached, diags);
-    for (node, slot) in reached.iter_mut().enumerate().take(graph.nodes.len()) {
+    reach::unreachable(cfg, cfg.reached(), diags);
+    let mut reached = cfg.reached().clone();
+    for node in graph.nodes.ids() {
         let mut kept = of.iter().filter_map(|at| instances.kept.get(*at));
-        *slot &= kept.any(|kept| kept.get(node).copied().unwrap_or(true));
+        if !kept.any(|kept| kept.get(node.0 as usize).copied().unwrap_or(true)) {
+            reached.remove(BlockId::Node(node));
+        }
     }
     // Those that nothing leads to are said already.
     let mut found = Diagnostics::new();

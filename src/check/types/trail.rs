@@ -128,11 +128,7 @@ impl Trails {
             Some(_) => self.first(block, field).into_iter().collect(),
             None => self.to(cfg, block, field),
         };
-        let names = trail.iter().filter_map(|(to, _, _)| match to {
-            BlockId::Join(_) => None,
-            to => Some(cfg.name(*to)),
-        });
-        let names: Vec<&str> = names.collect();
+        let names = cfg.names(trail.iter().map(|(to, _, _)| *to));
         let hidden = names.len().saturating_sub(SHOWN);
         let begin = trail.first().and_then(|(_, from, _)| *from);
         let mut way = vec![match begin.filter(|_| declared.ephemeral.is_some()) {

@@ -45,11 +45,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The steps that it may still take; none behind one that was refused.
-    pub fn left(&self) -> u64 {
-        self.fuel
-    }
-
     pub fn local(&self, local: Local) -> Value {
         self.locals.get(local.0).cloned().unwrap_or_default()
     }

@@ -5,7 +5,7 @@
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
 use crate::base::Span;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::value::Value;
 
 use super::super::eval::{self, Effect, Env, ErrorKind};
@@ -189,9 +189,11 @@ impl Walk<'_> {
         match program.eval_early(&Nothing) {
             Ok(value) => Some(value),
             Err(error) => {
-                // A limit is of this evaluation, not of the expression.
-                if !matches!(error.kind, ErrorKind::Limit | ErrorKind::Effect) {
-                    self.report(error.span, &error.message);
+                match error.kind {
+                    ErrorKind::Effect => {}
+                    // A limit is of this evaluation, not of the expression.
+                    ErrorKind::Limit => self.diags.push(not_proven(error.span, &error.message)),
+                    _ => self.report(error.span, &error.message),
                 }
                 None
             }
@@ -206,6 +208,14 @@ impl Walk<'_> {
 fn always_fails(span: Span, why: &str) -> Diagnostic {
     let message = format!("this always fails: {why}");
     Diagnostic::new(&codes::ALWAYS_FAILS, message, span)
+}
+
+fn not_proven(span: Span, why: &str) -> Diagnostic {
+    let message = format!("whether this always fails is not proven: {why} before a run");
+    Diagnostic {
+        level: Level::Warning,
+        ..Diagnostic::new(&codes::NOT_PROVEN, message, span)
+    }
 }
 
 /// A place by its name, anything else cut short.

@@ -100,9 +100,11 @@ impl Search<'_> {
     pub(super) fn by_task(&mut self, at: usize, key: Key, task: NodeId) -> Option<Source> {
         let graph = self.program.graphs.get(key.graph)?;
         let cfg = self.cfgs.get(key.graph)?;
-        let node = graph.nodes.get(task)?;
         for transition in cfg.transitions(BlockId::Node(task)) {
-            let hit = self.past(at, key, (task, node), graph, (transition, false));
+            // A choice writes nothing itself.
+            let declared = graph.nodes.get(task);
+            let hit = declared
+                .and_then(|node| self.past(at, key, (task, node), graph, (transition, false)));
             if hit.is_some() {
                 return hit;
             }

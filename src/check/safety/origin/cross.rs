@@ -79,6 +79,12 @@ impl<'a> Search<'a> {
                     Err(source) => Some(source),
                 }
             }
+            Some(BlockId::Node(id)) if cfg.nodes.get(id)?.synthetic.is_some() => {
+                let rest = self.rest(key);
+                let to = (key.graph, BlockId::Node(id));
+                self.push(to, (key.field, &rest), Some(at), None);
+                None
+            }
             Some(BlockId::Node(id)) => {
                 let transition = cfg.transitions(BlockId::Node(id)).get(index)?;
                 let goes_on = true;
