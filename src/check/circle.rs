@@ -338,46 +338,47 @@ fn stuck(
     (exits, idle): (&[Exit], &BTreeMap<Span, FieldId>),
     read: &BTreeSet<FieldId>,
 ) -> Diagnostic {
-    let fields = read.iter().filter_map(|id| graph.fields.get(*id));
-    let fields = list(fields.map(|field| field.name.node.as_str()));
+    let name = |id: FieldId| graph.fields.get(id).map_or("?", |field| &*field.name.node);
     let places = exits.iter().filter_map(|exit| match exit {
         Exit::When(_, _, place) => Some(*place),
         Exit::Free => None,
     });
-    let places: Vec<Span> = places.collect();
-    let again = group.iter().find_map(|block| {
-        let mut writes = cfg.writes(*block);
-        writes.find(|write| idle.contains_key(&write.span) && read.contains(&write.field))
-    });
-    if let Some(again) = again {
-        let name = graph
-            .fields
-            .get(again.field)
-            .map_or("?", |field| &*field.name.node);
-        let message = format!(
-            "`{name}` is written as it is, so that the cycle of {} never ends",
-            names(cfg, group)
-        );
-        let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, again.span).help(format!(
-            "write what it is to be in the next round, such as `{name}: state.{name} + 1`"
-        ));
-        for place in places.into_iter().take(SHOWN) {
-            found = found.label(place, "once the cycle has gone round, this stays as it is");
+    let mut writes = group.iter().flat_map(|block| cfg.writes(*block));
+    let again = writes.find(|write| idle.contains_key(&write.span) && read.contains(&write.field));
+    let nodes = names(cfg, group);
+    let (message, at, help) = match again {
+        Some(again) => {
+            let name = name(again.field);
+            (
+                format!("`{name}` is written as it is, so that the cycle of {nodes} never ends"),
+                again.span,
+                format!(
+                    "write what it is to be in the next round, such as `{name}: state.{name} + 1`"
+                ),
+            )
         }
-        return found;
+        None => (
+            format!(
+                "the way out of the cycle of {nodes} depends on {} alone, which nothing in it writes",
+                list(read.iter().map(|id| name(*id)))
+            ),
+            places.clone().next().unwrap_or_default(),
+            "write it in the cycle, or say how often it may go round: `max_visits N -> TARGET`"
+                .to_owned(),
+        ),
+    };
+    let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, at).help(help);
+    for place in places.filter(|place| *place != at).take(SHOWN) {
+        found = found.label(place, "once the cycle has gone round, this stays as it is");
     }
-    let message = format!(
-        "the way out of the cycle of {} depends on {fields} alone, which nothing in it writes",
-        names(cfg, group)
-    );
-    let first = places.first().copied().unwrap_or_default();
-    let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, first)
-        .here("once the cycle has gone round, this stays as it is");
-    for place in places.iter().take(SHOWN).skip(1) {
-        found = found.label(*place, "and so does this");
+    match again {
+        Some(_) => found,
+        None => rounds(
+            cfg,
+            group,
+            found.here("once the cycle has gone round, this stays as it is"),
+        ),
     }
-    rounds(cfg, group, found)
-        .help("write it in the cycle, or say how often it may go round: `max_visits N -> TARGET`")
 }
 
 fn unbounded(cfg: &ControlFlowGraph, group: &[BlockId]) -> Diagnostic {

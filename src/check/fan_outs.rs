@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::same::same;
 use crate::expr::infer::path;
 use crate::ir::{FieldId, JoinId, NodeId};
-use crate::resolve::program::{Each, Field, Graph, Jump, Route, TargetKind, Work};
+use crate::resolve::program::{Each, Field, Graph, Jump, Route, TargetKind};
 
 use super::cfg::{Block, BlockId, ControlFlowGraph, EdgeKind};
 use super::types::facts::begins_set;
@@ -147,37 +147,36 @@ pub fn decided(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
 /// Fan-outs without `then`, each with the node that sends, and whether the arm that it stands in shows that the list is not
 /// empty.
 fn unled(graph: &Graph) -> Vec<(Option<NodeId>, &Each, bool)> {
-    let mut found = Vec::new();
-    let mut route = |route: &'_ Route| -> Vec<Span> {
-        let Route::Arms(arms, _) = route else {
-            return Vec::new();
-        };
-        let mut before: Vec<&Expr> = Vec::new();
-        let mut shown = Vec::new();
-        for arm in arms {
-            for each in lone(&arm.jump) {
-                let not = before.iter().any(|when| fills(when, false, &each.items));
-                let own = arm.when.as_ref();
-                if not || own.is_some_and(|when| fills(when, true, &each.items)) {
-                    shown.push(each.worker_span);
-                }
-            }
-            before.extend(&arm.when);
-        }
-        shown
-    };
     let routes = graph.start.iter().chain(&graph.on_error);
-    let nodes = graph.nodes.iter();
-    let own = nodes.flat_map(|node| {
+    let own = graph.nodes.iter().flat_map(|node| {
         let goto = node.goto.iter().map(|goto| &goto.node);
         goto.chain(node.on_error.as_deref())
     });
-    let shown: BTreeSet<Span> = routes.chain(own).flat_map(&mut route).collect();
-    for (maker, jump) in graph.jumps() {
-        let each = lone(jump);
-        found.extend(each.map(|each| (maker.node(), each, shown.contains(&each.worker_span))));
+    let mut shown = BTreeSet::new();
+    for route in routes.chain(own) {
+        let Route::Arms(arms, _) = route else {
+            continue;
+        };
+        for (at, arm) in arms.iter().enumerate() {
+            let before = || arms.iter().take(at).filter_map(|arm| arm.when.as_ref());
+            let not_empty = |each: &&Each| {
+                let own = arm.when.as_ref();
+                own.is_some_and(|when| fills(when, true, &each.items))
+                    || before().any(|when| fills(when, false, &each.items))
+            };
+            shown.extend(
+                lone(&arm.jump)
+                    .filter(not_empty)
+                    .map(|each| each.worker_span),
+            );
+        }
     }
-    found
+    let all = graph.jumps().flat_map(|(maker, jump)| {
+        let each = lone(jump);
+        each.map(move |each| (maker.node(), each))
+    });
+    all.map(|(by, each)| (by, each, shown.contains(&each.worker_span)))
+        .collect()
 }
 
 fn lone(jump: &Jump) -> impl Iterator<Item = &Each> {
@@ -300,21 +299,17 @@ fn routes<'g>(graph: &'g Graph, cfg: &ControlFlowGraph, worker: NodeId) -> Vec<&
     let mut seen = BTreeSet::from([worker]);
     let mut open = vec![worker];
     while let Some(id) = open.pop() {
-        let Some(node) = graph.nodes.get(id) else {
-            continue;
-        };
-        if let Some(Route::Arms(arms, _)) = node.goto.as_ref().map(|goto| &goto.node) {
+        let goto = graph.nodes.get(id).and_then(|node| node.goto.as_ref());
+        if let Some(Route::Arms(arms, _)) = goto.map(|goto| &goto.node) {
             found.extend(arms.iter().filter_map(|arm| arm.when.as_ref()));
         }
         let own = cfg.transitions(BlockId::Node(id)).iter();
-        let own = own.filter(|way| matches!(way.kind, EdgeKind::Edge | EdgeKind::Goto));
-        for successor in own.flat_map(|way| &way.successors) {
-            let BlockId::Node(to) = successor.to else {
-                continue;
-            };
-            let branch = graph.nodes.get(to);
-            let branch = branch.is_some_and(|node| matches!(node.work, Work::Branch));
-            if branch && seen.insert(to) {
+        let own = own.filter(|way| way.kind.is_own_way());
+        for block in own.flat_map(|way| &way.successors).map(|to| to.to) {
+            if let BlockId::Node(to) = block
+                && cfg.is_branch(block)
+                && seen.insert(to)
+            {
                 open.push(to);
             }
         }

@@ -14,13 +14,12 @@ use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, exit};
 
 /// Reports handlers that lead straight back to what has failed, and those that end as if nothing had happened.
 pub fn handlers(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
-    let lone = Lone::of(graph, cfg);
     for (id, node) in graph.nodes.entries() {
         let Some(route) = graph.on_error_of(id) else {
             continue;
         };
         for (number, (jump, always)) in jumps(route).into_iter().enumerate() {
-            if let Some((path, passed)) = back(graph, &lone, id, jump)
+            if let Some((path, passed)) = back(graph, cfg, id, jump)
                 && !counted(graph, cfg, route, (number, jump), &passed)
             {
                 let all = always && jumps(route).len() == 1;
@@ -91,7 +90,7 @@ fn tries(when: &Expr) -> bool {
 /// nothing counts the rounds, and the nodes on the way. A person who is asked on the way is no loop either.
 fn back(
     graph: &Graph,
-    lone: &Lone,
+    cfg: &ControlFlowGraph,
     failed: NodeId,
     jump: &Jump,
 ) -> Option<(Vec<Span>, Vec<NodeId>)> {
@@ -105,7 +104,8 @@ fn back(
         let node = graph.nodes.get(id);
         node.is_none_or(|node| node.max_visits.is_some())
     };
-    if capped(failed) || !lone.may_lead(at, failed) {
+    // What leads back goes round with it.
+    if capped(failed) || !cfg.same_component(BlockId::Node(at), BlockId::Node(failed)) {
         return None;
     }
     let (mut path, mut passed) = (Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ fn back(
         if !seen.insert(at) {
             return None;
         }
-        let (next, span) = lone.next(at)?;
+        let (next, span) = lone(graph, cfg, at)?;
         path.push(span);
         passed.push(at);
         at = next;
@@ -122,65 +122,11 @@ fn back(
     Some((path, passed))
 }
 
-/// Where nodes lead that can lead to one node alone, and neither ask a person nor are counted.
-struct Lone {
-    next: Vec<Option<(NodeId, Span)>>,
-    /// When a node is come to and left, walking back from where such ways end; none in a circle of them.
-    times: Vec<Option<(usize, usize)>>,
-}
-
-impl Lone {
-    fn of(graph: &Graph, cfg: &ControlFlowGraph) -> Self {
-        let nodes = graph.nodes.entries();
-        let next: Vec<Option<(NodeId, Span)>> = nodes
-            .map(|(id, node)| {
-                let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
-                let only = only_way(cfg, id)?;
-                (node.max_visits.is_none() && !asks).then_some(only)
-            })
-            .collect();
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); next.len()];
-        for (from, to) in next.iter().enumerate() {
-            let list = to.and_then(|(to, _)| before.get_mut(to.0 as usize));
-            list.into_iter().for_each(|list| list.push(from));
-        }
-        let mut times = vec![None; next.len()];
-        let mut clock = 0;
-        for (root, _) in next.iter().enumerate().filter(|(_, to)| to.is_none()) {
-            // Each node stands there twice: when it is come to, and when it is left.
-            let mut open = vec![(root, false)];
-            while let Some((at, leaving)) = open.pop() {
-                clock += 1;
-                let Some(slot) = times.get_mut(at) else {
-                    continue;
-                };
-                match (leaving, slot) {
-                    (true, Some((_, left))) => *left = clock,
-                    (_, slot) => {
-                        *slot = Some((clock, clock));
-                        open.push((at, true));
-                        let before = before.get(at).into_iter().flatten();
-                        open.extend(before.map(|from| (*from, false)));
-                    }
-                }
-            }
-        }
-        Self { next, times }
-    }
-
-    fn next(&self, id: NodeId) -> Option<(NodeId, Span)> {
-        self.next.get(id.0 as usize).copied().flatten()
-    }
-
-    /// Whether following the ways from one node comes to another, as far as is known without following them.
-    fn may_lead(&self, from: NodeId, to: NodeId) -> bool {
-        let times = |id: NodeId| self.times.get(id.0 as usize).copied().flatten();
-        match (times(from), times(to)) {
-            (Some(from), Some(to)) => to.0 <= from.0 && from.1 <= to.1,
-            (Some(_), None) => false,
-            (None, _) => true,
-        }
-    }
+/// Where a node leads that can lead to one node alone, and neither asks a person nor is counted.
+fn lone(graph: &Graph, cfg: &ControlFlowGraph, id: NodeId) -> Option<(NodeId, Span)> {
+    let node = graph.nodes.get(id)?;
+    let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
+    only_way(cfg, id).filter(|_| node.max_visits.is_none() && !asks)
 }
 
 /// Where a node leads, where that is one node and it has no other way than errors.

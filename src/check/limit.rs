@@ -9,7 +9,7 @@ use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Program, Work};
 
 use super::calls::{called, settle};
-use super::cfg::{BlockId, BlockSet, ControlFlowGraph, Transition};
+use super::cfg::{BlockId, BlockSet, ControlFlowGraph};
 
 /// Reports limits that no run can keep: the least number of super-steps to an end is more.
 pub fn limits(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags: &mut Diagnostics) {
@@ -59,10 +59,9 @@ fn least(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>) -> Vec<Opti
 fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[Option<u64>]) -> Option<u64> {
     let mut seen = BlockSet::new(cfg);
     let mut open = BinaryHeap::new();
-    let push = |open: &mut BinaryHeap<_>, transitions: &[Transition], steps: u64| -> bool {
-        let successors = transitions.iter().flat_map(|way| &way.successors);
+    let push = |open: &mut BinaryHeap<_>, from: BlockId, steps: u64| -> bool {
         let mut out = false;
-        for successor in successors {
+        for successor in cfg.successors(from) {
             match cfg.number(successor.to) {
                 Some(number) => open.push(Reverse((steps, number))),
                 None => out |= successor.to != BlockId::Fail,
@@ -70,7 +69,7 @@ fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[Option<u64>]) -> Opt
         }
         out
     };
-    if push(&mut open, &cfg.start, 0) {
+    if push(&mut open, BlockId::Entry, 0) {
         return Some(0);
     }
     if cfg.exits {
@@ -91,7 +90,7 @@ fn shortest(graph: &Graph, cfg: &ControlFlowGraph, least: &[Option<u64>]) -> Opt
         };
         let Some((cost, waits)) = cost else { continue };
         let steps = steps + cost;
-        if push(&mut open, cfg.transitions(block), steps) || waits {
+        if push(&mut open, block, steps) || waits {
             exit = Some(exit.map_or(steps, |exit| exit.min(steps)));
         }
     }

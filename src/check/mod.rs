@@ -208,7 +208,7 @@ fn graph(
     based::bases(graph, &mut diags);
     cached::asking(program, graph, &mut diags);
     permit::needless(program, graph, &mut diags);
-    straddling::lets(program, graph, written, &mut diags);
+    straddling::lets(graph, cfg, &mut diags);
     gathered_twice::writes(program, graph, &mut diags);
     lasting::lost(graph, &mut diags);
     error_node::names(program, graph, &mut diags);

@@ -1,6 +1,6 @@
 //! Tool scopes: what a graph lets its nodes use, and what a tool needs of the graph that calls it.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::name::list;
 use crate::base::{SourceMap, Span};
@@ -9,7 +9,7 @@ use crate::expr::infer::default_value;
 use crate::ir::{GraphId, ToolId};
 use crate::resolve::program::{Graph, NarrowingId, Node, Program, ToolList, ToolUse, Work};
 
-use super::calls::{called, callers};
+use super::calls::{called, settle};
 use super::narrow::{left, written};
 
 /// Reports tools outside the `tools [..]` of the graph that their node stands in, and called graphs that may use
@@ -307,26 +307,22 @@ fn needs(program: &Program) -> Vec<BTreeMap<Used, Span>> {
         None => graph.nodes.iter().flat_map(uses).collect(),
     });
     let mut needs: Vec<BTreeMap<Used, Span>> = own.collect();
-    let callers = callers(program);
-    let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
-    while let Some(child) = open.pop_front() {
-        let more = needs.get(child.0 as usize).cloned().unwrap_or_default();
-        for (id, _) in callers.get(child).into_iter().flatten() {
-            let bound = |graph: &Graph| graph.tools.is_some();
-            if more.is_empty() || program.graphs.get(*id).is_none_or(bound) {
-                continue;
-            }
-            let Some(own) = needs.get_mut(id.0 as usize) else {
-                continue;
-            };
-            let before = own.len();
-            more.iter().for_each(|(used, span)| {
-                own.entry(used.clone()).or_insert(*span);
-            });
-            if own.len() > before {
-                open.push_back(*id);
-            }
+    settle(program, |id| {
+        let graph = program.graphs.get(id);
+        let Some(graph) = graph.filter(|graph| graph.tools.is_none()) else {
+            return false;
+        };
+        let called = graph.nodes.iter().filter_map(called);
+        let more = called.filter_map(|(child, _)| needs.get(child.0 as usize).cloned());
+        let more: Vec<_> = more.flatten().collect();
+        let Some(own) = needs.get_mut(id.0 as usize) else {
+            return false;
+        };
+        let before = own.len();
+        for (used, span) in more {
+            own.entry(used).or_insert(span);
         }
-    }
+        own.len() > before
+    });
     needs
 }

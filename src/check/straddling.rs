@@ -14,10 +14,9 @@ use crate::expr::scope::StateFields;
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::exprs;
 use crate::resolve::preparation::Lets;
-use crate::resolve::program::{Graph, Node, Program, Work};
+use crate::resolve::program::{Graph, Node};
 
-use super::cfg::Written;
-use super::cfg::build::called_bodies;
+use super::cfg::{ControlFlowGraph, EdgeKind};
 
 const HELP: &str = "take two `let`s: one for what the work is given, one for what comes of it";
 
@@ -44,12 +43,12 @@ pub fn early_result(node: &Node, bound: &Let) -> Option<Diagnostic> {
 }
 
 /// Reports `let`s that both sides use, and that read what the work may write.
-pub fn lets(program: &Program, graph: &Graph, written: &Written, diags: &mut Diagnostics) {
+pub fn lets(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
     for (id, node) in graph.nodes.entries() {
         if node.lets_ahead == 0 {
             continue;
         }
-        let writes = written_by_work(program, graph, id, written);
+        let writes = written_by_work(graph, cfg, id);
         if writes.is_empty() {
             continue;
         }
@@ -84,30 +83,21 @@ pub fn lets(program: &Program, graph: &Graph, written: &Written, diags: &mut Dia
 }
 
 /// What a node's work may write: its tools, the graph that it calls, the embedding program.
-fn written_by_work(
-    program: &Program,
-    graph: &Graph,
-    id: NodeId,
-    written: &Written,
-) -> BTreeSet<FieldId> {
-    let Some(node) = graph.nodes.get(id) else {
+fn written_by_work(graph: &Graph, cfg: &ControlFlowGraph, id: NodeId) -> BTreeSet<FieldId> {
+    let (Some(node), Some(block)) = (graph.nodes.get(id), cfg.nodes.get(id)) else {
         return BTreeSet::new();
     };
-    let mut fields = BTreeSet::new();
-    match &node.work {
-        Work::Extern { writes, .. } => fields.extend(writes.iter().map(|field| field.node)),
-        Work::Subgraph {
-            graph: Some(child), ..
-        } => {
-            let taken = written.taken(program, graph, node, *child).into_iter();
-            fields.extend(taken.map(|(field, _)| field));
-        }
-        _ => {
-            let bodies = called_bodies(program, node);
-            let names = bodies.iter().flat_map(|(_, body)| body.written());
-            fields.extend(names.filter_map(|name| graph.field(&name.node)));
-        }
-    }
+    let own: BTreeSet<Span> = node.set.iter().map(|item| item.name.span).collect();
+    let by_work = block
+        .writes
+        .iter()
+        .filter(|write| !own.contains(&write.span));
+    let tools = block
+        .transitions
+        .iter()
+        .filter(|way| way.kind == EdgeKind::Tool);
+    let all = by_work.chain(tools.flat_map(|way| &way.writes));
+    let mut fields: BTreeSet<FieldId> = all.map(|write| write.field).collect();
     let resets = fields.iter().filter_map(|id| graph.fields.get(*id));
     let resets = resets.flat_map(|field| &field.resets);
     let resets: Vec<FieldId> = resets.filter_map(|name| graph.field(name)).collect();

@@ -125,6 +125,9 @@ impl<'a> Needs<'a, '_> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("declare `{name}` in the state of `{}`", graph.name.node),
         };
+        if let Some(near) = near {
+            self.misspelt(near);
+        }
         let message = format!(
             "tool `{}` {verb} `{name}`, which graph `{}` does not have",
             self.tool.name.node, graph.name.node
@@ -141,6 +144,17 @@ impl<'a> Needs<'a, '_> {
         let home = Home::State(Some(graph.name.span));
         self.diags.push(found.unknown(name, home).near(near));
         None
+    }
+
+    /// Takes out that the body does not know the name which it reads under another.
+    fn misspelt(&mut self, near: &str) {
+        let tool = self.tool.span;
+        let inside =
+            |at: Span| at.file == tool.file && at.start >= tool.start && at.end <= tool.end;
+        self.diags.retain(|found| {
+            let unknown = found.unknown_name();
+            !(unknown.is_some_and(|unknown| unknown.name == near) && inside(found.span()))
+        });
     }
 
     fn mistyped(&mut self, field: &Field, (verb, span): (&str, Span), here: &Type, there: &Type) {

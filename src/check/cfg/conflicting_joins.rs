@@ -205,20 +205,15 @@ fn conflict(
     (node, other): (NodeId, Write),
     member: bool,
 ) -> Diagnostic {
-    let field = collides(cfg, field).unwrap_or("?");
-    let message = format!(
-        "`{}` and the join of {} may write `{field}` in the same super-step",
-        cfg.name(BlockId::Node(node)),
-        members(cfg, id)
-    );
+    let node = cfg.name(BlockId::Node(node));
+    let who = format!("`{node}` and the join of {} may", members(cfg, id));
     let beside = match member {
         true => "written by the member as it comes",
         false => "written beside it",
     };
-    Diagnostic::new(&codes::WRITE_CONFLICT, message, write.span)
+    found(cfg, who, (field, write))
         .here("written when the last member has come")
         .label(other.span, beside)
-        .help(help(field))
 }
 
 fn both_write(
@@ -227,15 +222,17 @@ fn both_write(
     field: FieldId,
     writes: (Write, Write),
 ) -> Diagnostic {
-    let field = collides(cfg, field).unwrap_or("?");
     let [one, two] = ids.map(|id| members(cfg, id));
-    let message = format!(
-        "the join of {one} and the join of {two} may write `{field}` in the same super-step"
-    );
-    Diagnostic::new(&codes::WRITE_CONFLICT, message, writes.1.span)
+    let who = format!("the join of {one} and the join of {two} may");
+    found(cfg, who, (field, writes.1))
         .here("written when the last member of the one has come")
         .label(writes.0.span, "written when that of the other has")
-        .help(help(field))
+}
+
+fn found(cfg: &ControlFlowGraph, who: String, (field, write): (FieldId, Write)) -> Diagnostic {
+    let field = collides(cfg, field).unwrap_or("?");
+    let message = format!("{who} write `{field}` in the same super-step");
+    Diagnostic::new(&codes::WRITE_CONFLICT, message, write.span).help(help(field))
 }
 
 fn twice(cfg: &ControlFlowGraph, id: JoinId, (field, write): (FieldId, Write)) -> Diagnostic {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use petgraph::Direction;
-use petgraph::algo::dominators::simple_fast;
+use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, DfsPostOrder, EdgeFiltered, EdgeRef, Reversed};
@@ -61,59 +61,6 @@ pub struct Components {
     cyclic: Vec<bool>,
 }
 
-/// Who dominates whom: in the tree of immediate dominators, blocks below one have the numbers behind its own.
-#[derive(Debug, Clone)]
-struct DominatorTree {
-    /// The number of each block and how many stand below it, itself among them; none where nothing leads to it.
-    below: Vec<Option<(usize, usize)>>,
-}
-
-impl DominatorTree {
-    /// `order` is a reverse postorder: each block stands behind its immediate dominator.
-    fn of(graph: &DiGraph<BlockId, Edge>, order: &[NodeIndex]) -> Self {
-        let mut below = vec![None; graph.node_count()];
-        let Some(entry) = order.first() else {
-            return Self { below };
-        };
-        let dominators = simple_fast(graph, *entry);
-        let above = |at: NodeIndex| dominators.immediate_dominator(at).map(NodeIndex::index);
-        let mut size = vec![1; below.len()];
-        for at in order.iter().rev() {
-            let own = size.get(at.index()).copied().unwrap_or(0);
-            let above = above(*at).and_then(|above| size.get_mut(above));
-            above.into_iter().for_each(|above| *above += own);
-        }
-        // The number that the next block below each one gets.
-        let mut next = vec![0; below.len()];
-        for at in order {
-            let own = size.get(at.index()).copied().unwrap_or(0);
-            let number = match above(*at).and_then(|above| next.get_mut(above)) {
-                Some(next) => {
-                    *next += own;
-                    *next - own
-                }
-                None => 0,
-            };
-            next.get_mut(at.index())
-                .into_iter()
-                .for_each(|next| *next = number + 1);
-            below
-                .get_mut(at.index())
-                .into_iter()
-                .for_each(|slot| *slot = Some((number, own)));
-        }
-        Self { below }
-    }
-
-    fn dominates(&self, first: NodeIndex, at: NodeIndex) -> bool {
-        let of = |at: NodeIndex| self.below.get(at.index()).copied().flatten();
-        match (of(first), of(at)) {
-            (Some((from, size)), Some((number, _))) => (from..from + size).contains(&number),
-            _ => false,
-        }
-    }
-}
-
 /// Which components are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
@@ -136,7 +83,7 @@ pub(super) struct BlockGraph {
     reached: OnceLock<BlockSet>,
     components: OnceLock<Components>,
     order: OnceLock<Vec<NodeIndex>>,
-    dominators: OnceLock<DominatorTree>,
+    dominators: OnceLock<Option<Dominators<NodeIndex>>>,
 }
 
 impl BlockGraph {
@@ -180,7 +127,7 @@ impl ControlFlowGraph {
     }
 
     /// The place of a block in the petgraph graph; `None` for what is no block of this graph.
-    fn index(&self, block: BlockId) -> Option<NodeIndex> {
+    pub(super) fn index(&self, block: BlockId) -> Option<NodeIndex> {
         let outer = match block {
             BlockId::Node(at) => return self.nodes.get(at).map(|_| NodeIndex::new(at.0 as usize)),
             BlockId::Join(at) => {
@@ -291,10 +238,17 @@ impl ControlFlowGraph {
     /// Whether every way from `start` to a block comes by another one, or is it.
     pub fn dominates(&self, first: BlockId, block: BlockId) -> bool {
         let known = self.petgraph();
-        let tree = || DominatorTree::of(&known.graph, self.reverse_postorder());
-        let tree = known.dominators.get_or_init(tree);
-        let both = self.index(first).zip(self.index(block));
-        both.is_some_and(|(first, at)| tree.dominates(first, at))
+        let entry = self.index(BlockId::Entry);
+        let dominators = || entry.map(|entry| simple_fast(&known.graph, entry));
+        let dominators = known.dominators.get_or_init(dominators).as_ref();
+        let Some((first, at)) = self.index(first).zip(self.index(block)) else {
+            return false;
+        };
+        let mut above = dominators
+            .and_then(|all| all.dominators(at))
+            .into_iter()
+            .flatten();
+        above.any(|above| above == first)
     }
 
     /// The strongly connected components. (`kosaraju_scc`, since `tarjan_scc` recurses and a long chain would overflow the stack.)

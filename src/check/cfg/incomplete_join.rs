@@ -8,7 +8,7 @@
 //! leaves the others waiting: it is reported where an arm or a `skip` takes it, and counts for what is written
 //! behind the join whatever takes it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -220,16 +220,17 @@ impl<'a> Search<'a> {
             Some(BlockId::Node(node)) => Some(node),
             _ => None,
         };
-        self.steps = self.steps.saturating_sub(arrow.transition.successors.len());
+        let mut straight = self.cfg.in_edges(BlockId::Node(other));
+        let straight = straight
+            .any(|to| std::ptr::eq(to.transition, arrow.transition) && to.index != arrow.index);
         let mut beside = arrow.beside();
-        self.steps == 0
-            || arrow.beside().any(|to| to.to == BlockId::Node(other))
-            || beside.any(|to| self.leads(to.to, from, other))
+        straight || beside.any(|to| self.leads(to.to, from, other))
     }
 
     /// Whether a block that `from` leads to may lead to a member without passing the join.
     fn leads(&mut self, first: BlockId, from: Option<NodeId>, member: NodeId) -> bool {
         let (here, wanted) = (BlockId::Join(self.join), BlockId::Node(member));
+        self.steps = self.steps.saturating_sub(1);
         if first == here || first == wanted {
             return first == wanted || from == Some(member);
         }
@@ -238,23 +239,30 @@ impl<'a> Search<'a> {
         }
         // What stands behind the member leads to it only in its own circle.
         let upto = self.cfg.component(wanted);
-        let mut seen = BTreeSet::from([first]);
+        // By block where it was come from.
+        let mut seen = BTreeMap::from([(first, None)]);
         let mut open = vec![first];
         while let Some(block) = open.pop() {
             for next in self.cfg.successors(block).map(|next| next.to) {
                 self.steps = self.steps.saturating_sub(1);
                 let known = self.known.get(&(member, next)).copied();
                 if self.steps == 0 || next == wanted || known == Some(true) {
-                    self.known.insert((member, first), true);
+                    let mut at = Some(block);
+                    while let Some(block) = at {
+                        self.known.insert((member, block), true);
+                        at = seen.get(&block).copied().flatten();
+                    }
                     return true;
                 }
                 let before = self.cfg.component(next).is_some_and(|at| Some(at) <= upto);
-                if before && next != here && known.is_none() && seen.insert(next) {
+                let fresh = before && next != here && known.is_none();
+                if fresh && !seen.contains_key(&next) {
+                    seen.insert(next, Some(block));
                     open.push(next);
                 }
             }
         }
-        let none = seen.into_iter().map(|block| ((member, block), false));
+        let none = seen.into_keys().map(|block| ((member, block), false));
         self.known.extend(none);
         false
     }

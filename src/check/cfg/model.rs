@@ -155,22 +155,12 @@ impl ControlFlowGraph {
             joins,
             ..Self::default()
         };
-        cfg.broken = !cfg.strays().is_empty();
+        let stray = |to: &Successor| to.to == BlockId::Entry || cfg.index(to.to).is_none();
+        let mut all = cfg.all_transitions();
+        let broken = all.any(|(_, way)| way.successors.iter().any(stray));
+        drop(all);
+        cfg.broken = broken;
         cfg
-    }
-
-    /// Successors that are no blocks of the graph, with where they are written.
-    pub fn strays(&self) -> Vec<Span> {
-        let is_block = |block: BlockId| match block {
-            BlockId::Node(id) => self.nodes.get(id).is_some(),
-            BlockId::Join(id) => self.joins.get(id).is_some(),
-            BlockId::Entry => false,
-            BlockId::End | BlockId::Fail | BlockId::Leave => true,
-        };
-        let all = self.all_transitions();
-        let all = all.flat_map(|(_, transition)| &transition.successors);
-        let strays = all.filter(|successor| !is_block(successor.to));
-        strays.map(|successor| successor.span).collect()
     }
 
     /// All transitions, each with where it comes from: those of `start`, of nodes, of joins.

@@ -79,14 +79,17 @@ pub fn trapped(
 /// the one that is declared last.
 fn closing(cfg: &ControlFlowGraph, group: &[BlockId]) -> Option<Span> {
     let inside = |block: BlockId| group.binary_search(&block).is_ok();
-    let mut best: Option<((bool, bool, u32), Span)> = None;
+    let mut best: Option<((bool, bool, Option<u32>), Span)> = None;
     for from in group {
         let ways = cfg.transitions(*from).iter().filter(|way| usual(way));
         let successors = || ways.clone().flat_map(|way| &way.successors);
         let back = |to: BlockId| inside(to) && cfg.dominates(to, *from);
         let only = successors().all(|to| back(to.to));
+        let declared = nodes(cfg, std::slice::from_ref(from))
+            .map(|node| node.span.start)
+            .next();
         for to in successors().filter(|to| inside(to.to)) {
-            let rank = (back(to.to), only, to.span.start);
+            let rank = (back(to.to), only, declared);
             if best.is_none_or(|(known, _)| rank > known) {
                 best = Some((rank, to.span));
             }

@@ -1,6 +1,6 @@
 //! The jumps of a node that `ends` speaks of: those of its `goto`, of its tools and of the graph that it calls.
 
-use crate::base::Span;
+use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, Home};
 use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
@@ -28,6 +28,20 @@ pub(super) struct Jump {
 }
 
 impl Jump {
+    /// A jump that is in plain sight.
+    pub(super) fn new(name: String, span: Span, what: &str) -> Self {
+        Self {
+            name,
+            span,
+            what: what.to_owned(),
+            required: false,
+            declared: None,
+            parameter: false,
+            upward: false,
+            home: None,
+        }
+    }
+
     /// Says that another name is written where this jump's was meant.
     pub(super) fn meant_by(&self, found: Diagnostic, written: &str) -> Diagnostic {
         match self.home {
@@ -55,16 +69,8 @@ impl Jump {
 pub(super) fn written(graph: &Graph, node: &Node) -> Vec<Jump> {
     let targets = node.goto.iter().flat_map(|goto| goto.node.targets());
     let named = targets.filter_map(|target| {
-        Some(Jump {
-            name: name_of(graph, target)?,
-            span: target.span,
-            what: "this goes to".to_owned(),
-            required: false,
-            declared: None,
-            parameter: false,
-            upward: false,
-            home: None,
-        })
+        let name = name_of(graph, target)?;
+        Some(Jump::new(name, target.span, "this goes to"))
     });
     named.collect()
 }
@@ -89,15 +95,13 @@ pub(super) fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<J
         };
         let name = &tool.name.node;
         let mut jump = |what: &str, to: &str, place: Span, upward: bool| {
+            let what = format!("tool `{name}` {what}");
             let new = Jump {
-                what: format!("tool `{name}` {what}"),
-                name: to.to_owned(),
-                span: used.span,
                 required: true,
                 declared: Some(place),
                 parameter: tool.params.iter().any(|param| param.name.node == to),
                 upward,
-                home: None,
+                ..Jump::new(to.to_owned(), used.span, &what)
             };
             jumps.push(new);
         };
@@ -133,19 +137,14 @@ pub(super) fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
     };
     let child = program.graphs.get(*child);
     let leaves = child.map_or(&[][..], |child| &child.leaves);
-    leaves
-        .iter()
-        .map(|left| Jump {
-            what: format!("`{}` leaves to", name.node),
-            name: left.node.clone(),
-            span: name.span,
-            required: true,
-            declared: Some(left.span),
-            parameter: false,
-            upward: false,
-            home: child.map(|child| Home::Leaves(Some(child.name.span))),
-        })
-        .collect()
+    let what = format!("`{}` leaves to", name.node);
+    let jump = |left: &Spanned<String>| Jump {
+        required: true,
+        declared: Some(left.span),
+        home: child.map(|child| Home::Leaves(Some(child.name.span))),
+        ..Jump::new(left.node.clone(), name.span, &what)
+    };
+    leaves.iter().map(jump).collect()
 }
 
 /// Jumps of one place together, so that a computed target or a tool makes one message.

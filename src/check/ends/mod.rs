@@ -23,14 +23,9 @@ pub fn ends(
     for target in computed {
         for name in target.names.iter().flatten() {
             jumps.push(Jump {
-                name: name.clone(),
-                span: target.span,
-                what: "this target may be".to_owned(),
                 required: true,
-                declared: None,
-                parameter: false,
-                upward: false,
                 home: target.home,
+                ..Jump::new(name.clone(), target.span, "this target may be")
             });
         }
     }

@@ -215,6 +215,7 @@ fn not_proven(span: Span, why: &str) -> Diagnostic {
     Diagnostic {
         level: Level::Warning,
         ..Diagnostic::new(&codes::NOT_PROVEN, message, span)
+            .help("write what it comes to in its place")
     }
 }
 
