@@ -6,7 +6,7 @@ use crate::base::name::either;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::infer::assignable;
-use crate::expr::ty::{MESSAGE, Type, TypeTable};
+use crate::expr::ty::{MESSAGE, Record, RecordId, Type, TypeTable};
 use crate::ir::{Channel, ReducerId};
 
 use super::Resolver;
@@ -94,25 +94,30 @@ impl Resolver<'_> {
             );
             return Channel::Last;
         };
-        let id = match ty {
-            Type::List(of) => match **of {
-                Type::Record(id) => Some(id),
-                _ => None,
+        let elements: &[Type] = match ty {
+            Type::List(of) => match &**of {
+                Type::Union(members) => members,
+                one => std::slice::from_ref(one),
             },
+            _ => &[],
+        };
+        let record = |of: &Type| match of {
+            Type::Record(id) => Some((*id, self.program.types.records.get(*id)?)),
             _ => None,
         };
-        let record = id.and_then(|id| Some((id, self.program.types.records.get(id)?)));
-        let Some((id, record)) = record else {
+        let records: Option<Vec<_>> = elements.iter().map(record).collect();
+        let Some(records) = records.filter(|records| !records.is_empty()) else {
             return self.does_not_fit("upsert", ty, "a list of records", via.span);
         };
-        if record.field(&key.node).is_none() {
+        let lacks = |record: &&(RecordId, &Record)| record.1.field(&key.node).is_none();
+        if let Some((id, record)) = records.iter().find(lacks) {
             let message = format!("`{}` has no field `{}`", record.name, key.node);
             let fields = record.fields.iter().map(|field| field.name.as_str());
             let fields: Vec<&str> = fields.collect();
             let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, key.span)
                 .unknown(&key.node, Home::Record(id.0));
-            self.diags
-                .push(diagnostic.meant(key.span, &key.node, fields, "its fields are"));
+            let found = diagnostic.meant(key.span, &key.node, fields, "its fields are");
+            self.diags.push(found);
             return Channel::Last;
         }
         Channel::Upsert {

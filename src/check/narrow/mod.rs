@@ -1,17 +1,18 @@
 //! `where` on tools: that a condition speaks of the arguments and leaves some call, and what it leaves.
 //!
-//! A condition is any expression on the arguments. As far as it asks something of single arguments
-//! ([`test`](mod@test)), what is left of each is known ([`space`]): that is compared with the parameter's own type and
-//! attributes here, with the scope above in [`scope`](super::scope), and becomes part of the schema that a model is shown.
+//! A condition is any expression on the arguments. As far as it asks something of single arguments, what is left of each is
+//! known ([`space`]): that is compared with the parameter's own type and attributes here, with the scope above in
+//! [`scope`](super::scope), and becomes part of the schema that a model is shown.
 
 pub mod space;
 pub mod target;
-pub mod test;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use crate::base::Span;
+use crate::ast::expr::{Expr, ExprKind, LogicalOp};
 use crate::base::name::list;
+use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, Fact, Home, Level, codes};
 use crate::expr::Type;
 use crate::expr::infer::{default_value, reads};
@@ -19,9 +20,11 @@ use crate::ir::ToolId;
 use crate::ir::narrow::Argument;
 use crate::resolve::program::{Narrowing, NarrowingId, Param, Program, Tool};
 
+use super::types::condition::formula::Formula;
+use super::types::condition::read::Questions;
+use super::types::condition::values::Values;
 use super::types::cx::Cx;
 use space::Space;
-use test::{Test, tests};
 
 /// Reports conditions that are wrong by themselves, each once, and gives them back.
 pub fn narrowings(program: &Program, diags: &mut Diagnostics) -> BTreeSet<NarrowingId> {
@@ -58,10 +61,7 @@ fn condition(
         return;
     }
     let condition = &narrowing.condition;
-    let mut cx = Cx::outside(program, condition.span.file);
-    for param in &tool.params {
-        cx.declare(&param.name.node, param.ty.node.clone());
-    }
+    let mut cx = arguments(program, tool, condition.span.file);
     cx.infer(condition, Some(&Type::Bool));
     if !cx.diags.is_empty() {
         for mut found in cx.diags {
@@ -90,7 +90,7 @@ fn condition(
         );
         return;
     }
-    let (found, _) = tests(condition, &spaces.names(), &program.types);
+    let (found, _) = tests(&cx, tool, condition);
     for test in &found {
         if let Some(problem) = spaces.narrow(test) {
             diags.push(problem.report(tool, test));
@@ -110,10 +110,64 @@ fn sees(tool: &Tool) -> String {
     }
 }
 
+/// The place where a condition on the arguments of a tool stands.
+fn arguments<'a>(program: &'a Program, tool: &Tool, file: FileId) -> Cx<'a> {
+    let mut cx = Cx::outside(program, file);
+    for param in &tool.params {
+        cx.declare(&param.name.node, param.ty.node.clone());
+    }
+    cx
+}
+
+/// One demand on one argument.
+pub struct Test {
+    /// The parameter.
+    param: String,
+    /// Whether its size is asked for.
+    sized: bool,
+    /// The values that are let through.
+    these: Rc<Values>,
+    /// The part of the condition that asks it.
+    span: Span,
+}
+
+/// The tests that a condition comes to, all of which must hold; `false` where it asks for more than they say.
+fn tests(cx: &Cx, tool: &Tool, condition: &Expr) -> (Vec<Test>, bool) {
+    let mut questions = Questions::of(cx, [], false);
+    let (mut found, mut whole) = (Vec::new(), true);
+    let mut open = vec![condition];
+    while let Some(part) = open.pop() {
+        if let ExprKind::Logical(LogicalOp::And, parts) = &part.kind {
+            open.extend(parts.iter().rev());
+            continue;
+        }
+        let Formula::Ask(ask) = questions.read(part, true) else {
+            whole = false;
+            continue;
+        };
+        let question = questions.asked.questions.get(ask.of);
+        let shown = question.and_then(|question| question.shown.as_deref());
+        let shown = shown.unwrap_or_default();
+        let measured = shown.strip_prefix("size(");
+        let measured = measured.and_then(|rest| rest.strip_suffix(')'));
+        let name = measured.unwrap_or(shown);
+        match tool.params.iter().any(|param| param.name.node == name) {
+            true => found.push(Test {
+                param: name.to_owned(),
+                sized: measured.is_some(),
+                these: ask.these,
+                span: part.span,
+            }),
+            false => whole = false,
+        }
+    }
+    (found, whole)
+}
+
 /// What is left of the arguments of a tool.
 pub struct Spaces<'a> {
-    program: &'a Program,
-    params: &'a [Param],
+    tool: &'a Tool,
+    cx: Cx<'a>,
     by_name: BTreeMap<&'a str, (Space, Option<Span>)>,
     /// Whether the conditions so far ask for nothing else.
     pub whole: bool,
@@ -130,16 +184,13 @@ enum Problem {
 impl<'a> Spaces<'a> {
     /// All that the tool takes.
     pub fn new(program: &'a Program, tool: &'a Tool) -> Self {
+        let cx = arguments(program, tool, tool.span.file);
         let params = tool.params.iter();
+        let params = params.map(|param| (param.name.node.as_str(), (Space::of(param, &cx), None)));
         Self {
-            program,
-            params: &tool.params,
-            by_name: params
-                .map(|param| {
-                    let space = Space::of(param, &program.types);
-                    (param.name.node.as_str(), (space, None))
-                })
-                .collect(),
+            tool,
+            by_name: params.collect(),
+            cx,
             whole: true,
         }
     }
@@ -155,7 +206,7 @@ impl<'a> Spaces<'a> {
 
     /// Takes away what a condition doesn't let through. Whether its tests say all of it.
     pub fn take(&mut self, narrowing: &Narrowing) -> bool {
-        let (found, whole) = tests(&narrowing.condition, &self.names(), &self.program.types);
+        let (found, whole) = tests(&self.cx, self.tool, &narrowing.condition);
         for test in &found {
             self.narrow(test);
         }
@@ -171,21 +222,12 @@ impl<'a> Spaces<'a> {
             .map(|(name, _)| *name)
     }
 
-    fn names(&self) -> Vec<&'a str> {
-        self.params
-            .iter()
-            .map(|param| param.name.node.as_str())
-            .collect()
-    }
-
     fn narrow(&mut self, test: &Test) -> Option<Problem> {
-        let param = self
-            .params
-            .iter()
-            .find(|param| param.name.node == test.param)?;
+        let mut params = self.tool.params.iter();
+        let param = params.find(|param| param.name.node == test.param)?;
         let (space, last) = self.by_name.get_mut(test.param.as_str())?;
         let before = space.clone();
-        space.apply(&test.ask, param);
+        space.apply(test, param);
         let earlier = last.replace(test.span);
         if space.is_empty() {
             Some(Problem::Empty(earlier))
@@ -197,7 +239,7 @@ impl<'a> Spaces<'a> {
     /// A parameter of which `other` leaves more, in order; `None` where this lets all of it through, as
     /// far as that is known.
     pub fn narrower_than(&self, other: &Spaces<'_>) -> Option<&'a str> {
-        let mut params = self.params.iter();
+        let mut params = self.tool.params.iter();
         let found = params.find(|param| {
             let space = |spaces: &Spaces<'_>| {
                 spaces
@@ -221,16 +263,16 @@ impl<'a> Spaces<'a> {
 
     /// What a schema says of what is left.
     pub fn arguments(&self) -> (Vec<Argument>, bool) {
-        let types = &self.program.types;
+        let types = &self.cx.program.types;
         let mut whole = true;
         let mut arguments = Vec::new();
-        for param in self.params {
+        for param in &self.tool.params {
             let Some((space, _)) = self.by_name.get(param.name.node.as_str()) else {
                 continue;
             };
             let default = param.default.as_ref();
             let default = default.and_then(|value| default_value(value, &param.ty.node, types));
-            let (argument, said) = space.argument(param, types, default.as_ref());
+            let (argument, said) = space.argument(param, &self.cx, default.as_ref());
             whole &= said;
             arguments.extend(argument);
         }

@@ -4,7 +4,6 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::infer::macros;
 
-use super::cases::{Atom, Reader};
 use super::constant::Verdict;
 use super::cx::Cx;
 
@@ -71,20 +70,15 @@ impl Cx<'_> {
     }
 
     fn choice(&mut self, condition: &Expr, what: &str, (always, never): (&str, &str)) {
-        let mut reader = Reader::new(self);
-        let verdict = reader.by_values(condition);
         let Some(Verdict {
             value,
             subject: Some(subject),
-        }) = verdict
+            // An enum of one member asks for the others that it will have.
+            only_value: false,
+        }) = Verdict::by_values(self, condition)
         else {
             return;
         };
-        // An enum of one member asks for the others that it will have.
-        let domain = reader.domains.get(&subject);
-        if domain.is_some_and(|all| all.iter().count() == 1 && !all.contains(&Atom::Other)) {
-            return;
-        }
         let (message, so) = match value {
             true => (
                 format!("{what} is always true: it takes every value of `{subject}`"),

@@ -1,14 +1,16 @@
 //! Conditions that are the same in every run: constant, or made of parts that exclude each other.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
+use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Level, codes};
-use crate::expr::fold::same::same;
+use crate::expr::fold::Folder;
 
-use super::cases::{Atoms, Reader};
+use super::condition::formula::Formula;
+use super::condition::read::Questions;
+use super::condition::solve::Solver;
 use super::cx::Cx;
-use super::range::{Range, compared};
 
 /// What a condition decides.
 #[derive(Debug, Clone, Copy)]
@@ -63,14 +65,20 @@ impl Decides<'_> {
 pub struct Verdict {
     /// The value.
     pub value: bool,
-    /// The place whose values are all ruled out, or all taken; `None` where the condition is a constant.
+    /// The place whose values are all ruled out, or all taken; `None` where the condition is a constant, or it takes several
+    /// places to say so.
     pub subject: Option<String>,
+    /// Whether that place can have but one value.
+    pub only_value: bool,
 }
+
+/// Places of a condition of which each may be the one that decides it.
+const MOST_NAMED: usize = 64;
 
 impl Cx<'_> {
     /// Types a condition, and reports one that is the same in every run. Whether it typed well.
     pub fn deciding(&mut self, expr: &Expr, decides: Decides) -> bool {
-        let verdict = Reader::new(self).verdict(expr);
+        let verdict = Verdict::of(self, expr);
         self.judged(expr, decides, verdict.as_ref())
     }
 
@@ -83,7 +91,8 @@ impl Cx<'_> {
             return false;
         }
         // What is said of a part of it says enough.
-        if let Some(Verdict { value, subject }) = verdict.filter(|_| self.diags.len() == before) {
+        if let Some(Verdict { value, subject, .. }) = verdict.filter(|_| self.diags.len() == before)
+        {
             let (what, so) = decides.follows(*value);
             let word = if *value { "always" } else { "never" };
             let constant = subject
@@ -121,144 +130,49 @@ impl Cx<'_> {
     }
 }
 
-impl Reader<'_, '_> {
+impl Verdict {
     /// The value of a condition that is the same in every run, whatever the parameters of the graph.
-    pub fn verdict(&mut self, expr: &Expr) -> Option<Verdict> {
-        if let Some(value) = self.folder.fold(expr).bool() {
-            return Some(Verdict {
-                value,
-                subject: None,
-            });
-        }
-        self.by_values(expr)
-    }
-
-    /// By the values that each place can have.
-    pub(super) fn by_values(&mut self, expr: &Expr) -> Option<Verdict> {
-        match &expr.kind {
-            ExprKind::Unary(UnaryOp::Not, inner) => self.by_values(inner).map(|found| Verdict {
-                value: !found.value,
-                ..found
-            }),
-            ExprKind::Logical(op, operands) => self.logical_verdict(*op, operands),
-            ExprKind::Binary(op, left, right) if same(left, right) && !changes(left) => {
-                let value = match op.node {
-                    BinaryOp::Equal | BinaryOp::LessEqual | BinaryOp::GreaterEqual => true,
-                    BinaryOp::NotEqual | BinaryOp::Less | BinaryOp::Greater => false,
-                    _ => return None,
-                };
-                Some(Verdict {
-                    value,
-                    subject: crate::expr::infer::path(left),
-                })
-            }
-            _ => {
-                if let Some((subject, atoms)) = self.holds(expr) {
-                    return settled(self, subject, &atoms);
-                }
-                let found = compared(self, expr)?;
-                let never = found.range.is_empty(found.whole);
-                let always = found.domain.within(found.range);
-                (never || always).then_some(Verdict {
-                    value: always,
-                    subject: Some(found.subject),
-                })
-            }
-        }
-    }
-
-    fn logical_verdict(&mut self, op: LogicalOp, operands: &[Expr]) -> Option<Verdict> {
-        let decides = op == LogicalOp::Or;
-        let each: Vec<Option<Verdict>> = operands.iter().map(|part| self.by_values(part)).collect();
-        let mut known = each.iter().flatten();
-        if let Some(found) = known.position(|found| found.value == decides) {
-            return each.into_iter().flatten().nth(found);
-        }
-        if each.iter().all(Option::is_some) {
-            return each.into_iter().flatten().next();
-        }
-        // `a && !a`, `a || !a`
-        for (i, part) in operands.iter().enumerate() {
-            let denied = |other: &Expr| match &other.kind {
-                ExprKind::Unary(UnaryOp::Not, inner) => same(inner, part),
-                _ => false,
-            };
-            let others = operands.iter().enumerate().filter(|(j, _)| *j != i);
-            if others.map(|(_, other)| other).any(denied) {
-                return Some(Verdict {
-                    value: decides,
-                    subject: crate::expr::infer::path(part),
-                });
-            }
-        }
-        self.together(op, operands)
-    }
-
-    /// Operands that speak of the same place, taken together.
-    fn together(&mut self, op: LogicalOp, operands: &[Expr]) -> Option<Verdict> {
-        let mut places: BTreeMap<String, Atoms> = BTreeMap::new();
-        let mut ranges: BTreeMap<String, (Range, bool)> = BTreeMap::new();
-        let mut joined: BTreeMap<String, (Range, bool, Vec<Range>)> = BTreeMap::new();
-        for operand in operands {
-            if let Some((subject, atoms)) = self.holds(operand) {
-                let known = places.get(&subject);
-                let both = match (known, op) {
-                    (None, _) => atoms,
-                    (Some(known), LogicalOp::And) => known.intersection(&atoms),
-                    (Some(known), LogicalOp::Or) => known.union(&atoms),
-                };
-                places.insert(subject, both);
-            } else if let Some(found) = compared(self, operand) {
-                if op == LogicalOp::Or {
-                    let new = || (found.domain, found.whole, Vec::new());
-                    let slot = joined.entry(found.subject).or_insert_with(new);
-                    slot.2.push(found.range);
-                    continue;
-                }
-                let slot = ranges
-                    .entry(found.subject)
-                    .or_insert((found.domain, found.whole));
-                slot.0 = slot.0.and(found.range);
-            }
-        }
-        for (subject, atoms) in places {
-            let found = settled(self, subject, &atoms);
-            if found
-                .as_ref()
-                .is_some_and(|found| found.value == (op == LogicalOp::Or))
-            {
-                return found;
-            }
-        }
-        let all = joined.into_iter().find(|(_, (domain, whole, parts))| {
-            domain.without(parts.iter().copied(), *whole).is_empty()
+    pub fn of(cx: &Cx, expr: &Expr) -> Option<Verdict> {
+        let types = &cx.program.types;
+        let folded = Folder::new(types, cx.scope.functions.clone(), Vec::new()).fold(expr);
+        let constant = folded.bool().map(|value| Verdict {
+            value,
+            subject: None,
+            only_value: false,
         });
-        if let Some((subject, _)) = all {
-            return Some(Verdict {
-                value: true,
-                subject: Some(subject),
-            });
-        }
-        let mut empty = ranges
-            .into_iter()
-            .filter(|(_, (range, whole))| range.is_empty(*whole));
-        empty.next().map(|(subject, _)| Verdict {
-            value: false,
-            subject: Some(subject),
+        constant.or_else(|| Verdict::by_values(cx, expr))
+    }
+
+    /// By the values of what it asks.
+    pub fn by_values(cx: &Cx, expr: &Expr) -> Option<Verdict> {
+        let mut questions = Questions::of(cx, [expr], false);
+        let formulas = [true, false].map(|truth| Rc::new(questions.read(expr, truth)));
+        let asked = questions.asked;
+        let mut solver = Solver::new(&asked, 0);
+        let mut never = |formula: &Rc<Formula>| {
+            let begin = solver.begin();
+            let state = solver.with(begin, formula);
+            solver.never(state)
+        };
+        let [holds, fails] = &formulas;
+        let (value, denied) = match (never(holds), never(fails)) {
+            (true, _) => (false, holds),
+            (_, true) => (true, fails),
+            _ => return None,
+        };
+        let mut named = BTreeSet::new();
+        denied.each(&mut |ask| {
+            named.insert(ask.of);
+        });
+        let few = named.into_iter().take(MOST_NAMED);
+        let alone = few
+            .filter_map(|of| Some((of, asked.questions.get(of)?)))
+            .find(|(of, _)| never(&Rc::new(denied.only(*of))));
+        let question = alone.map(|(_, question)| question);
+        Some(Verdict {
+            value,
+            subject: question.and_then(|question| question.shown.clone()),
+            only_value: question.is_some_and(|question| question.domain.is_one()),
         })
     }
-}
-
-/// Whether an expression may have another value when it is evaluated again.
-pub(super) fn changes(expr: &Expr) -> bool {
-    crate::expr::infer::reads(expr, &crate::expr::Scope::default()).effects
-}
-
-fn settled(reader: &Reader, subject: String, atoms: &Atoms) -> Option<Verdict> {
-    let never = atoms.is_empty();
-    let always = reader.covers(&subject, atoms);
-    (never || always).then_some(Verdict {
-        value: always,
-        subject: Some(subject),
-    })
 }

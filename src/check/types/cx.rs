@@ -15,7 +15,8 @@ use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
 use crate::resolve::program::{Graph, Program};
 
-use super::cases::{Atom, Domains};
+use super::condition::domain::Domains;
+use super::condition::values::Atom;
 use super::facts::Facts;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.

@@ -1,15 +1,12 @@
 //! Routes, jumps and targets: their conditions, values and updates.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
-use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
 use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Home, codes};
-use crate::expr::infer::macros::bound as bound_by;
-use crate::expr::infer::path;
 use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Jump, Node, Route, Target, TargetKind};
 
@@ -37,7 +34,7 @@ impl Cx<'_> {
                         let verdict = cases.verdict(i);
                         let to = verdict.map(|_| self.leads_to(&arm.jump));
                         let decides = Decides::Arm(to.as_deref().unwrap_or_default());
-                        sound &= self.judged(when, decides, verdict) && !self.asks_unknown(when);
+                        sound &= self.judged(when, decides, verdict);
                         self.assume(when, true);
                     }
                     self.jump(&arm.jump, behind);
@@ -52,48 +49,6 @@ impl Cx<'_> {
             }
         }
         self.facts = entry;
-    }
-
-    /// Whether a condition reads something of which a mistake that is reported leaves no type: then nobody knows which
-    /// values it leaves open.
-    fn asks_unknown(&self, when: &Expr) -> bool {
-        let mut open = vec![(when, Rc::new(Vec::new()))];
-        while let Some((expr, bound)) = open.pop() {
-            if let Some(place) = path(expr) {
-                // What macros bind has no type out here.
-                let root = place.split(['.', '[']).next().unwrap_or_default();
-                let own = bound.iter().any(|name: &String| name == root);
-                let named = place.contains('.') || self.scope.slot(&place).is_some();
-                if !own && named && self.quiet(expr) == Type::Error {
-                    return true;
-                }
-                continue;
-            }
-            let (mut names, mut asked) = (bound.clone(), Vec::new());
-            if let ExprKind::Call {
-                target,
-                function,
-                args,
-            } = &expr.kind
-            {
-                match (target, args.as_slice()) {
-                    (None, [field]) if function.node == "has" => {
-                        field.each_part(|of| asked.push(of))
-                    }
-                    (Some(_), _) => {
-                        if let Some((vars, _)) = bound_by(function, args) {
-                            names = Rc::new(bound.iter().cloned().chain(vars).collect());
-                        }
-                        expr.each_part(|part| asked.push(part));
-                    }
-                    _ => expr.each_part(|part| asked.push(part)),
-                }
-            } else {
-                expr.each_part(|part| asked.push(part));
-            }
-            open.extend(asked.into_iter().map(|part| (part, names.clone())));
-        }
-        false
     }
 
     /// Where a jump leads, for messages.

@@ -3,22 +3,22 @@
 //! [`cx`] types one expression after another in a place; [`facts`] is what is known there (what is not null, what
 //! has a value). [`node`] goes through one node in the order in which it runs, [`walk`] through a graph.
 //!
-//! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`cases`] and [`range`] (what conditions say), [`constant`], `choice`, `written`, [`route`] with `coverage`, [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
-//! [`node`], [`order`], [`trail`], [`walk`], [`tell`]; [`tool`] and [`item`] for what stands outside graphs.
+//! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`condition`] (what conditions say), [`constant`], `choice`, `written`, [`route`],
+//! [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
+//! [`node`], [`order`], [`trail`], [`walk`], `lost`, [`tell`]; [`tool`] and [`item`] for what stands outside graphs.
 
 pub mod args;
-pub mod cases;
 mod choice;
+pub mod condition;
 pub mod constant;
-mod coverage;
 pub mod cx;
 pub mod facts;
 pub mod item;
 pub mod jump;
+mod lost;
 pub mod node;
 pub mod order;
 mod permit;
-pub mod range;
 pub mod route;
 pub mod skip;
 pub mod subgraph;

@@ -11,7 +11,7 @@ use crate::resolve::node::place_of;
 use crate::resolve::program::Permit;
 
 use super::args::Callee;
-use super::cases::Reader;
+use super::constant::Verdict;
 use super::cx::Cx;
 
 impl Cx<'_> {
@@ -41,7 +41,7 @@ impl Cx<'_> {
         }
         let asked = self.facts.known.clone();
         if let Some(when) = &permit.when {
-            let verdict = Reader::new(self).verdict(when);
+            let verdict = Verdict::of(self, when);
             let before = self.diags.len();
             self.condition(when);
             let constant = verdict.filter(|_| self.diags.len() == before);

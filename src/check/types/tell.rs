@@ -26,12 +26,14 @@ impl<'a> Walk<'a> {
         }
         self.report_unassigned(diags);
         let mut typed = Typed {
-            read: self.read,
+            read: std::mem::take(&mut self.read),
             ..Typed::default()
         };
-        for seen in self.seen {
+        let seen = std::mem::take(&mut self.seen);
+        for (id, seen) in self.cfg.nodes.ids().zip(seen) {
             let seen = seen.map(|seen| *seen).unwrap_or_default();
-            diags.append(seen.diags);
+            let found = seen.diags.into_iter();
+            found.for_each(|found| diags.push(self.with_lost_test(BlockId::Node(id), found)));
             typed.computed.push(seen.computed);
         }
         let (graph, program) = (self.graph, self.program);

@@ -17,7 +17,7 @@ use super::super::cfg::effect::Effects;
 use super::super::cfg::{
     BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Transition, Written,
 };
-use super::cases::Domains;
+use super::condition::domain::Domains;
 use super::constant::Decides;
 use super::cx::{Computed, Cx, StateTypes, Unassigned};
 use super::facts::{Facts, Passing};
@@ -131,6 +131,7 @@ pub(super) struct Walk<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a Graph,
     pub(super) cfg: &'a ControlFlowGraph,
+    pub(super) mhp: &'a MayHappenInParallel<'a>,
     pub(super) written: &'a Written,
     pub(super) effects: &'a Effects,
     /// Nodes that some arrow leads to from their own circle.
@@ -160,7 +161,7 @@ impl<'a> Walk<'a> {
         program: &'a Program,
         graph: &'a Graph,
         cfg: &'a ControlFlowGraph,
-        mhp: &MayHappenInParallel,
+        mhp: &'a MayHappenInParallel<'a>,
         (written, effects): (&'a Written, &'a Effects),
     ) -> Self {
         let state = graph.fields.iter();
@@ -173,6 +174,7 @@ impl<'a> Walk<'a> {
             program,
             graph,
             cfg,
+            mhp,
             written,
             effects,
             back: led_back(cfg),

@@ -12,7 +12,6 @@ use crate::expr::infer::{NamedCondition, macros, reads};
 use crate::ir::FieldId;
 use crate::resolve::program::Node;
 
-use super::cases::Reader;
 use super::cx::Cx;
 use super::facts::keeps_value;
 
@@ -35,7 +34,7 @@ impl Cx<'_> {
             let Some(field) = field.filter(|field| keeps_value(field, item.replace)) else {
                 continue;
             };
-            let value = Reader::new(self).atom(&item.value);
+            let value = self.atom(&item.value, true);
             let place = format!("state.{}", field.name.node);
             match value {
                 Some(atom) => self.constants.insert(place, (atom, item.value.span)),

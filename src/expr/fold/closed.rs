@@ -43,23 +43,12 @@ impl Closed<'_> {
                 ExprKind::Ident(name) if !self.is_bound(name) && self.is_enum(name) => true,
                 _ => self.expr(operand),
             },
-            ExprKind::Index { operand, index, .. } => self.expr(operand) && self.expr(index),
             ExprKind::Call {
                 target,
                 function,
                 args,
             } => self.call(target.as_deref(), &function.node, args),
-            ExprKind::Unary(_, of) => self.expr(of),
-            ExprKind::Binary(_, left, right) => self.expr(left) && self.expr(right),
-            ExprKind::Logical(_, operands) => operands.iter().all(|operand| self.expr(operand)),
-            ExprKind::Conditional(condition, yes, no) => {
-                self.expr(condition) && self.expr(yes) && self.expr(no)
-            }
-            ExprKind::List(elements) => elements.iter().all(|e| self.expr(&e.value)),
-            ExprKind::Map(entries) => entries
-                .iter()
-                .all(|entry| self.expr(&entry.key) && self.expr(&entry.value)),
-            ExprKind::Record { fields, .. } => fields.iter().all(|f| self.expr(&f.value)),
+            _ => expr.parts().into_iter().all(|part| self.expr(part)),
         }
     }
 
@@ -91,11 +80,10 @@ impl Closed<'_> {
         if target.is_some_and(|target| !self.expr(target)) {
             return false;
         }
-        let Some((vars, outside)) = target.and_then(|_| macros::bound(function, args)) else {
+        let split = target.and_then(|_| macros::split(function, args));
+        let Some((vars, outer, inner)) = split else {
             return args.iter().all(|arg| self.expr(arg));
         };
-        let behind = args.get(vars.len()..).unwrap_or_default();
-        let (outer, inner) = behind.split_at_checked(outside).unwrap_or((behind, &[]));
         if !outer.iter().all(|arg| self.expr(arg)) {
             return false;
         }

@@ -45,11 +45,11 @@ impl Checker<'_> {
         }
         let mut nearest: Option<(&Signature, Misfit)> = None;
         for signature in &right {
-            match self.fit(signature, &found) {
+            match fit(signature, &found, self.types) {
                 Ok(result) => {
                     return match self.refused(signature, &right, &found) {
                         Some(index) => self.no_conversion(function, &call, index, &found),
-                        None => self.of_all(result, &right, &found),
+                        None => called(function, &found, self.types).unwrap_or(result),
                     };
                 }
                 Err(misfit) => {
@@ -85,36 +85,6 @@ impl Checker<'_> {
             found.push(ty);
         }
         found
-    }
-
-    /// The result where `json` is among the arguments, whose kind may be that of another signature: `json` unless all agree.
-    fn of_all(&self, result: Type, signatures: &[&Signature], found: &[Type]) -> Type {
-        let open = found.iter().any(|ty| matches!(ty, Type::Json));
-        let fit = |signature: &&Signature| self.fit(signature, found).ok();
-        let differs = || {
-            signatures
-                .iter()
-                .filter_map(fit)
-                .any(|other| other != result)
-        };
-        if open && differs() {
-            Type::Json
-        } else {
-            result
-        }
-    }
-
-    fn fit(&self, signature: &Signature, found: &[Type]) -> Result<Type, Misfit> {
-        let mut bound = Bindings::default();
-        for (index, ty) in found.iter().enumerate() {
-            let fit = signature
-                .param(index)
-                .map_or(Fit::No, |param| param.bind(ty, &mut bound, self.types));
-            if fit != Fit::Yes {
-                return Err(Misfit { index, fit });
-            }
-        }
-        Ok(signature.result.result(&bound, self.types))
     }
 
     fn misfit(
@@ -187,7 +157,7 @@ impl Checker<'_> {
     /// The result as if null had been handled.
     fn result_of(&self, signature: &Signature, found: &[Type]) -> Type {
         let plain: Vec<Type> = found.iter().map(Type::without_null).collect();
-        self.fit(signature, &plain).unwrap_or(Type::Error)
+        fit(signature, &plain, self.types).unwrap_or(Type::Error)
     }
 
     /// What the signatures of the right length expect at a position.
@@ -259,8 +229,22 @@ impl Misfit {
     }
 }
 
-/// What a call with such arguments gives, those of a method with the receiver first; where none of the signatures fits, the
-/// position of the argument that doesn't, none where it is their number.
+/// What a signature gives for such arguments.
+fn fit(signature: &Signature, found: &[Type], types: &TypeTable) -> Result<Type, Misfit> {
+    let mut bound = Bindings::default();
+    for (index, ty) in found.iter().enumerate() {
+        let param = signature.param(index);
+        let fit = param.map_or(Fit::No, |param| param.bind(ty, &mut bound, types));
+        if fit != Fit::Yes {
+            return Err(Misfit { index, fit });
+        }
+    }
+    Ok(signature.result.result(&bound, types))
+}
+
+/// What a call with such arguments gives, those of a method with the receiver first; where `json` is among them, whose kind may
+/// be that of another signature, `json` unless all that fit agree. Where none of the signatures fits, the position of the argument
+/// that doesn't, none where it is their number.
 ///
 /// # Errors
 /// The position, as said.
@@ -269,26 +253,17 @@ pub fn called(
     found: &[Type],
     types: &TypeTable,
 ) -> Result<Type, Option<usize>> {
-    let (mut wrong, mut result) = (None, None);
     let open = found.iter().any(|ty| matches!(ty, Type::Json));
     let signatures = function.signatures.iter();
-    for signature in signatures.filter(|signature| signature.takes(found.len())) {
-        let mut bound = Bindings::default();
-        let misfit = found.iter().enumerate().position(|(at, ty)| {
-            let param = signature.param(at);
-            param.is_none_or(|param| param.bind(ty, &mut bound, types) != Fit::Yes)
-        });
-        match misfit {
-            None => {
-                let other = signature.result.result(&bound, types);
-                match &result {
-                    None if open => result = Some(other),
-                    None => return Ok(other),
-                    Some(known) if *known == other => {}
-                    Some(_) => return Ok(Type::Json),
-                }
-            }
-            at => wrong = wrong.max(at),
+    let signatures = signatures.filter(|signature| signature.takes(found.len()));
+    let (mut wrong, mut result) = (None, None);
+    for signature in signatures {
+        match (fit(signature, found, types), &result) {
+            (Ok(other), None) if !open => return Ok(other),
+            (Ok(other), None) => result = Some(other),
+            (Ok(other), Some(known)) if *known != other => return Ok(Type::Json),
+            (Ok(_), Some(_)) => {}
+            (Err(misfit), _) => wrong = wrong.max(Some(misfit.index)),
         }
     }
     result.ok_or(wrong)

@@ -48,33 +48,12 @@ impl Walk<'_> {
                 }
                 _ => self.expr(operand),
             },
-            ExprKind::Index { operand, index, .. } => {
-                self.expr(operand);
-                self.expr(index);
-            }
             ExprKind::Call {
                 target,
                 function,
                 args,
             } => self.call(target.as_deref(), function, args),
-            ExprKind::Unary(_, operand) => self.expr(operand),
-            ExprKind::Binary(_, left, right) => {
-                self.expr(left);
-                self.expr(right);
-            }
-            ExprKind::Logical(_, operands) => operands.iter().for_each(|o| self.expr(o)),
-            ExprKind::Conditional(condition, yes, no) => {
-                self.expr(condition);
-                self.expr(yes);
-                self.expr(no);
-            }
-            ExprKind::List(elements) => elements.iter().for_each(|e| self.expr(&e.value)),
-            ExprKind::Map(entries) => entries.iter().for_each(|entry| {
-                self.expr(&entry.key);
-                self.expr(&entry.value);
-            }),
-            ExprKind::Record { fields, .. } => fields.iter().for_each(|f| self.expr(&f.value)),
-            ExprKind::Literal(_) | ExprKind::Error => {}
+            _ => expr.each_part(|part| self.expr(part)),
         }
     }
 
@@ -109,13 +88,11 @@ impl Walk<'_> {
         if let Some(target) = target {
             self.expr(target);
         }
-        let bound = target.and_then(|_| macros::bound(function, args));
-        let Some((vars, outside)) = bound else {
+        let split = target.and_then(|_| macros::split(function, args));
+        let Some((vars, outer, inner)) = split else {
             args.iter().for_each(|arg| self.expr(arg));
             return;
         };
-        let behind = args.get(vars.len()..).unwrap_or_default();
-        let (outer, inner) = behind.split_at_checked(outside).unwrap_or((behind, &[]));
         outer.iter().for_each(|arg| self.expr(arg));
         let depth = self.bound.len();
         self.bound.extend(vars);

@@ -70,6 +70,17 @@ pub(crate) fn bound(name: &str, args: &[Expr]) -> Option<(Vec<String>, usize)> {
     Some((vars, found.outside))
 }
 
+/// The names that a call of a macro binds, the arguments that don't see them and those that do; `None` of any other call.
+pub(crate) fn split<'e>(
+    name: &str,
+    args: &'e [Expr],
+) -> Option<(Vec<String>, &'e [Expr], &'e [Expr])> {
+    let (vars, outside) = bound(name, args)?;
+    let behind = args.get(vars.len()..).unwrap_or_default();
+    let (outer, inner) = behind.split_at_checked(outside).unwrap_or((behind, &[]));
+    Some((vars, outer, inner))
+}
+
 /// What a call of a macro binds, with the names; `None` of any other call.
 fn form_of(name: &str, args: &[Expr]) -> Option<(MacroShape, Vec<String>)> {
     let shapes = function::macros(name).filter_map(FunctionSpec::shape);

@@ -1,0 +1,133 @@
+//! Values for which nothing holds, in words.
+
+use crate::base::name::either;
+
+use super::order::{Answers, Order, Side, signs};
+use super::read::{Asked, Question};
+use super::values::{Atom, Values};
+
+/// Values of a place that are named one by one.
+const MOST_NAMED: usize = 8;
+
+/// Values that a place has not, that are named.
+const MOST_LEFT_OUT: usize = 3;
+
+/// Most parts of a case that are named.
+const MOST_PARTS: usize = 4;
+
+/// A case in words; `None` where it has none. Whether that is all there is to it: there may be conditions in it that have no
+/// words, and of which it isn't known whether they can hold beside the rest.
+pub fn case(asked: &Asked, answers: &Answers) -> Option<(String, bool)> {
+    let (mut parts, mut sure) = (Vec::new(), true);
+    let mut compared = 0;
+    for (at, (question, known)) in asked.questions.iter().zip(answers).enumerate() {
+        if *known == question.domain || question.domain.is_within(known) {
+            continue;
+        }
+        let order = asked.orders.iter().find(|order| order.question == at);
+        let part = match order {
+            Some(order) if follows(order, answers) => continue,
+            Some(order) => {
+                compared += 1;
+                relation(asked, order, known)
+            }
+            None => {
+                let name = question.shown.as_deref();
+                name.map(|name| values(name, question, known, is_sized(asked, answers, name)))
+            }
+        };
+        sure &= part.is_some();
+        parts.extend(part);
+    }
+    parts.retain(|part| !part.is_empty());
+    let few = (1..=MOST_PARTS).contains(&parts.len());
+    few.then(|| (parts.join(" and "), sure && compared <= 1))
+}
+
+/// Whether the size of a place is said too.
+fn is_sized(asked: &Asked, answers: &Answers, place: &str) -> bool {
+    let size = format!("size({place})");
+    let mut all = asked.questions.iter().zip(answers);
+    all.any(|(question, known)| question.shown.as_ref() == Some(&size) && *known != question.domain)
+}
+
+/// Whether the order of two values is plain from what they are.
+fn follows(order: &Order, answers: &Answers) -> bool {
+    order.sides.iter().all(|side| match side {
+        Side::Of(question) => answers.get(*question).is_some_and(|known| known.is_one()),
+        Side::Is(_) => true,
+    })
+}
+
+/// Which of two values is more, as the conditions name them.
+fn relation(asked: &Asked, order: &Order, known: &Values) -> Option<String> {
+    let name = |side: &Side| match side {
+        Side::Of(question) => asked.questions.get(*question)?.shown.clone(),
+        Side::Is(value) => value.atoms.first().map(quoted),
+    };
+    let [left, right] = &order.sides;
+    let (left, right) = (name(left)?, name(right)?);
+    let [less, equal, more] = signs(known);
+    Some(match order.turned {
+        false => format!("`{left} {} {right}`", sign(less, equal, more)?),
+        true => format!("`{right} {} {left}`", sign(more, equal, less)?),
+    })
+}
+
+fn sign(less: bool, equal: bool, more: bool) -> Option<&'static str> {
+    match (less, equal, more) {
+        (true, false, false) => Some("<"),
+        (true, true, false) => Some("<="),
+        (false, true, false) => Some("=="),
+        (false, true, true) => Some(">="),
+        (false, false, true) => Some(">"),
+        (true, false, true) => Some("!="),
+        _ => None,
+    }
+}
+
+/// What is left of the values of a place; empty where it has no words. Of one whose size is said (`sized`), that it is not empty
+/// needs none.
+fn values(name: &str, question: &Question, known: &Values, sized: bool) -> String {
+    let open = question.domain.others;
+    let shown = |atom: &Atom| if open { quoted(atom) } else { atom.show() };
+    if known.others {
+        let empty = Atom::Text("".into());
+        let out = known.atoms.iter();
+        let out = out.filter(|atom| question.domain.has(atom) && !(sized && **atom == empty));
+        let out: Vec<String> = out.map(|atom| format!("`{}`", shown(atom))).collect();
+        return match out.as_slice() {
+            [] => String::new(),
+            [one] => format!("`{name}` is not {one}"),
+            few if few.len() <= MOST_LEFT_OUT => {
+                format!("`{name}` is none of {}", few.join(", "))
+            }
+            _ => format!("`{name}` is none of those"),
+        };
+    }
+    let atoms: Vec<String> = known.atoms.iter().map(shown).collect();
+    if atoms.is_empty() && known.numbers == question.domain.numbers {
+        return format!("`{name}` is not `null`");
+    }
+    let mut parts: Vec<String> = match atoms.len() {
+        0 => Vec::new(),
+        // A list of all would bury what it says.
+        many if many > MOST_NAMED => {
+            let first: Vec<&str> = atoms.iter().take(3).map(String::as_str).collect();
+            let more = many - first.len();
+            vec![format!("`{}` or one of {more} others", first.join("`, `"))]
+        }
+        _ => vec![either(atoms.iter().map(String::as_str))],
+    };
+    let ranges = known.numbers.iter().take(MOST_LEFT_OUT);
+    parts.extend(ranges.map(|range| range.show(known.whole)));
+    format!("`{name}` is {}", parts.join(" or "))
+}
+
+/// An atom of a place that is open to any text.
+fn quoted(atom: &Atom) -> String {
+    match atom {
+        Atom::Text(text) => format!("{text:?}"),
+        atom => atom.show(),
+    }
+}
