@@ -52,6 +52,38 @@ impl Expr {
         }
     }
 
+    /// The same, to change them.
+    pub fn each_part_mut(&mut self, mut visit: impl FnMut(&mut Expr)) {
+        match &mut self.kind {
+            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Error => {}
+            ExprKind::Select { operand, .. } | ExprKind::Unary(_, operand) => visit(operand),
+            ExprKind::Index { operand, index, .. } => {
+                visit(operand);
+                visit(index);
+            }
+            ExprKind::Call { target, args, .. } => {
+                let target = target.as_deref_mut();
+                target.into_iter().chain(args).for_each(visit);
+            }
+            ExprKind::Binary(_, left, right) => {
+                visit(left);
+                visit(right);
+            }
+            ExprKind::Logical(_, operands) => operands.iter_mut().for_each(visit),
+            ExprKind::Conditional(condition, yes, no) => {
+                visit(condition);
+                visit(yes);
+                visit(no);
+            }
+            ExprKind::List(elements) => elements.iter_mut().for_each(|e| visit(&mut e.value)),
+            ExprKind::Map(entries) => {
+                let parts = entries.iter_mut().flat_map(|e| [&mut e.key, &mut e.value]);
+                parts.for_each(visit);
+            }
+            ExprKind::Record { fields, .. } => fields.iter_mut().for_each(|f| visit(&mut f.value)),
+        }
+    }
+
     /// The expressions directly inside this one, in the order written.
     pub fn parts(&self) -> Vec<&Expr> {
         let mut parts = Vec::new();

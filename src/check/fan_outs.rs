@@ -164,18 +164,14 @@ fn unled(graph: &Graph) -> Vec<(Option<NodeId>, &Each, bool)> {
                 own.is_some_and(|when| fills(when, true, &each.items))
                     || before().any(|when| fills(when, false, &each.items))
             };
-            shown.extend(
-                lone(&arm.jump)
-                    .filter(not_empty)
-                    .map(|each| each.worker_span),
-            );
+            shown.extend(lone(&arm.jump).filter(not_empty).map(|each| each.name.span));
         }
     }
     let all = graph.jumps().flat_map(|(maker, jump)| {
         let each = lone(jump);
         each.map(move |each| (maker.node(), each))
     });
-    all.map(|(by, each)| (by, each, shown.contains(&each.worker_span)))
+    all.map(|(by, each)| (by, each, shown.contains(&each.name.span)))
         .collect()
 }
 

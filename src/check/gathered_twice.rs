@@ -50,11 +50,8 @@ pub fn writes(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     let bodies = graph.nodes.iter();
     let bodies = bodies.flat_map(|node| called_bodies(program, node));
     for (_, body) in bodies {
-        let own = body.set.iter();
-        let own = own.map(|item| (&item.field, item.replace, &item.value));
-        let jumps = body.jump_sets();
-        let jumps = jumps.map(|item| (&item.name, item.replace, &item.value));
-        for (name, _, value) in own.chain(jumps).filter(|(_, replace, _)| !replace) {
+        for item in body.writes().filter(|item| !item.replace) {
+            let (name, value) = (&item.name, &item.value);
             let reads = body.reads.iter().any(|read| read.name.node == name.node);
             let field = graph.field(&name.node).and_then(|id| graph.fields.get(id));
             if let Some(field) = field.filter(|_| reads && told.insert(name.span)) {

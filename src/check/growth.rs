@@ -110,7 +110,7 @@ pub fn fan_outs(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
                 format!("as many tasks as `{written}` has elements run at once, and nothing bounds them"),
                 items.span,
             )
-            .label(each.worker_span, "one task for each")
+            .label(each.name.span, "one task for each")
             .help(format!("take the first ones, `{written}.slice(0, 10)`, or bound the list where it is declared: `@len(0, 10)`")),
         );
     }

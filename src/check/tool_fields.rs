@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ast::Name;
 use crate::base::name::closest;
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::infer::assignable;
 use crate::expr::{Type, TypeTable};
 use crate::ir::{FieldMode, ToolId};
-use crate::resolve::program::{Field, Graph, Program, Tool, ToolBody};
+use crate::resolve::program::{Field, Graph, Program, SetItem, Tool, ToolBody};
 
 use super::types::tool::BodyTypes;
 use super::types::write::takes;
@@ -83,17 +82,13 @@ impl<'a> Needs<'a, '_> {
     }
 
     fn sets(&mut self, body: &ToolBody, types: &BodyTypes) {
-        let own = body.set.iter();
-        let own = own.map(|item| (&item.field, item.replace, item.value.span));
-        let by_jumps = body.jump_sets();
-        let by_jumps = by_jumps.map(|item| (&item.name, item.replace, item.value.span));
-        let all = own.zip(&types.sets).chain(by_jumps.zip(&types.jump_sets));
-        for (item, value) in all {
+        for (item, value) in body.writes().zip(types.sets.iter().chain(&types.jump_sets)) {
             self.write(item, value);
         }
     }
 
-    fn write(&mut self, (name, replace, span): (&Name, bool, Span), value: &Type) {
+    fn write(&mut self, item: &SetItem, value: &Type) {
+        let (name, replace, span) = (&item.name, item.replace, item.value.span);
         let Some(field) = self.field(&name.node, name.span, "writes") else {
             return;
         };

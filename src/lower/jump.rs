@@ -87,7 +87,7 @@ impl Lowering<'_> {
             from::TargetKind::NamedEach(each) => Target::NamedEach {
                 var: each.var.node.clone(),
                 items: self.expr(&each.items),
-                worker: each.worker.node.clone(),
+                worker: each.name.node.clone(),
                 with: self.named(&each.with),
                 then: self.then(each.then.as_ref(), names),
             },

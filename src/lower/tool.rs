@@ -41,7 +41,7 @@ impl Lowering<'_> {
     fn tool_body(&self, body: &from::ToolBody) -> ToolBody {
         let reads = body.reads.iter();
         let set = body.set.iter().map(|item| ToolSet {
-            field: item.field.node.clone(),
+            field: item.name.node.clone(),
             replace: item.replace,
             value: self.expr(&item.value),
         });

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use crate::ast::Name;
 use crate::ast::ty::{TypeExpr, TypeKind};
 use crate::base::FileId;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::codes;
 use crate::expr::ty::Type;
 
-use super::Resolver;
 use super::names::Thing;
 use super::order::behind_what_they_name;
+use super::types::holds_error;
+use super::{Resolver, State};
 
 /// Most parts of a type, once the types that it names stand in their places. A name that stands for two lists of another
 /// such name doubles with each line; whatever looks at a type goes through all of its parts.
@@ -24,133 +25,51 @@ pub(super) struct Alias<'a> {
     pub name: &'a Name,
     pub file: FileId,
     pub body: &'a TypeExpr,
-    pub state: AliasState,
-}
-
-/// How far an alias is.
-#[derive(Clone)]
-pub(super) enum AliasState {
-    Open,
-    Busy,
-    Done(Built),
-}
-
-/// A type and how large it is.
-#[derive(Debug, Clone)]
-pub(super) struct Built {
-    pub ty: Type,
-    /// Names, texts and brackets that it is made of.
-    parts: usize,
-    /// How deep they nest; a union counts as two.
-    levels: usize,
-    /// Whether a part of it was too large, which is reported.
-    lost: bool,
-}
-
-impl From<Type> for Built {
-    /// Of a type that nothing nests in.
-    fn from(ty: Type) -> Self {
-        Self {
-            ty,
-            parts: 1,
-            levels: 1,
-            lost: false,
-        }
-    }
-}
-
-impl Built {
-    /// The type with a level around it.
-    pub fn around(self, wrap: impl FnOnce(Type) -> Type) -> Self {
-        Self {
-            ty: wrap(self.ty),
-            parts: self.parts + 1,
-            levels: self.levels + 1,
-            lost: self.lost,
-        }
-    }
-
-    /// `A | B` in normal form: no union within a union, no repeats, null outside. One that is too large has not all of its
-    /// members.
-    pub fn union(members: Vec<Built>) -> Self {
-        let parts = members.iter().map(|member| member.parts).sum::<usize>() + 1;
-        let levels = members.iter().map(|member| member.levels).max();
-        let lost = members.iter().any(|member| member.lost);
-        let ty = joined(members.into_iter().map(|member| member.ty));
-        let levels = levels.unwrap_or(0) + 2;
-        // What stands in several members is counted once.
-        let parts = match parts > MOST_PARTS {
-            true => counted(&ty),
-            false => parts,
-        };
-        Self {
-            ty,
-            parts,
-            levels,
-            lost,
-        }
-    }
-
-    /// Which bound it goes beyond.
-    fn beyond(&self) -> Option<String> {
-        if self.levels > MOST_LEVELS {
-            return Some(format!("nests more than {MOST_LEVELS} levels deep"));
-        }
-        (self.parts > MOST_PARTS).then(|| format!("has more than {MOST_PARTS} parts"))
-    }
+    pub state: State<Type>,
 }
 
 impl Resolver<'_> {
     /// The type; [`Type::Error`] and reported where a name in it is unknown, or where it is too large.
     pub fn ty(&mut self, file: FileId, written: &TypeExpr) -> Type {
-        self.bounded(file, written, None).ty
+        self.bounded(file, written, None)
     }
 
-    fn bounded(&mut self, file: FileId, written: &TypeExpr, name: Option<&Name>) -> Built {
-        let built = self.built(file, written);
-        let beyond = built.beyond().filter(|_| !built.lost);
-        if let Some(beyond) = &beyond {
-            let (what, span) = match name {
-                Some(name) => (format!("type `{}`", name.node), name.span),
-                None => ("this type".to_owned(), written.span),
-            };
-            let message = format!("{what} {beyond}");
-            let help = "declare a part of it as a record, `type Part { .. }`, which counts as one part wherever it stands";
-            self.diags
-                .push(Diagnostic::new(&codes::LIMIT_EXCEEDED, message, span).help(help));
-        }
-        match beyond.is_some() || built.lost {
-            true => Built {
-                lost: true,
-                ..Type::Error.into()
-            },
-            false => built,
-        }
+    fn bounded(&mut self, file: FileId, written: &TypeExpr, name: Option<&Name>) -> Type {
+        let ty = self.built(file, written);
+        let Some(beyond) = beyond(&ty) else {
+            return ty;
+        };
+        let (what, span) = match name {
+            Some(name) => (format!("type `{}`", name.node), name.span),
+            None => ("this type".to_owned(), written.span),
+        };
+        let message = format!("{what} {beyond}");
+        let help = "declare a part of it as a record, `type Part { .. }`, which counts as one part wherever it stands";
+        self.report(&codes::LIMIT_EXCEEDED, message, span, help);
+        Type::Error
     }
 
     /// What an alias stands for. Circles are reported once, by the alias that closes one.
-    pub fn alias(&mut self, index: usize) -> Built {
+    pub fn alias(&mut self, index: usize) -> Type {
         behind_what_they_name(index, self, Self::begin_alias, Self::finish_alias);
         let Some(alias) = self.aliases.get(index) else {
-            return Type::Error.into();
+            return Type::Error;
         };
-        if let AliasState::Done(built) = &alias.state {
-            return built.clone();
+        if let State::Done(ty) = &alias.state {
+            return ty.clone();
         }
         let message = format!("type `{}` stands for itself", alias.name.node);
         let help = "a type that holds itself is a record: `type Tree { children: list<Tree> }`";
-        let found = Diagnostic::new(&codes::CIRCULAR_TYPE, message, alias.name.span);
-        self.diags.push(found.help(help));
-        Type::Error.into()
+        self.report(&codes::CIRCULAR_TYPE, message, alias.name.span, help);
+        Type::Error
     }
 
     /// Begins an alias that is open yet; the aliases that it names.
     fn begin_alias(&mut self, index: usize) -> Option<Vec<usize>> {
         let alias = self.aliases.get_mut(index)?;
-        let AliasState::Open = alias.state else {
+        if !alias.state.begin() {
             return None;
-        };
-        alias.state = AliasState::Busy;
+        }
         let (file, body) = (alias.file, alias.body);
         let mut found = Vec::new();
         let mut open = vec![body];
@@ -174,15 +93,38 @@ impl Resolver<'_> {
             return;
         };
         let (file, body, name) = (alias.file, alias.body, alias.name);
-        let built = self.bounded(file, body, Some(name));
+        let ty = self.bounded(file, body, Some(name));
+        // Of what names something that is wrong or too large nothing is known.
+        let ty = if holds_error(&ty) { Type::Error } else { ty };
         if let Some(alias) = self.aliases.get_mut(index) {
-            alias.state = AliasState::Done(built);
+            alias.state = State::Done(ty);
         }
     }
 }
 
-/// `A | B` in normal form, as far as the bound goes.
-fn joined(members: impl DoubleEndedIterator<Item = Type>) -> Type {
+/// Which bound a type goes beyond. A union nests two levels.
+fn beyond(ty: &Type) -> Option<String> {
+    let mut parts = 0;
+    let mut open = vec![(ty, 1)];
+    while let Some((ty, level)) = open.pop() {
+        parts += 1;
+        if level > MOST_LEVELS {
+            return Some(format!("nests more than {MOST_LEVELS} levels deep"));
+        }
+        if parts > MOST_PARTS {
+            return Some(format!("has more than {MOST_PARTS} parts"));
+        }
+        match ty {
+            Type::List(of) | Type::Map(of) | Type::Nullable(of) => open.push((of, level + 1)),
+            Type::Union(members) => open.extend(members.iter().map(|member| (member, level + 2))),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `A | B` in normal form, as far as the bound goes: no union within a union, no repeats, null outside.
+pub(super) fn joined(members: impl DoubleEndedIterator<Item = Type>) -> Type {
     let mut flat: Vec<Type> = Vec::new();
     let mut seen: HashSet<Type> = HashSet::new();
     let mut null = false;
@@ -214,22 +156,4 @@ fn joined(members: impl DoubleEndedIterator<Item = Type>) -> Type {
         true => Type::nullable(joined),
         false => joined,
     }
-}
-
-/// The parts of a type, or one more than it may have.
-fn counted(ty: &Type) -> usize {
-    let mut parts = 0;
-    let mut open = vec![ty];
-    while let Some(ty) = open.pop() {
-        parts += 1;
-        if parts > MOST_PARTS {
-            break;
-        }
-        match ty {
-            Type::List(of) | Type::Map(of) | Type::Nullable(of) => open.push(of),
-            Type::Union(members) => open.extend(members.iter()),
-            _ => {}
-        }
-    }
-    parts
 }

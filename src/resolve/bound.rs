@@ -9,6 +9,7 @@ use crate::expr::ty::Type;
 
 use super::Resolver;
 use super::mark::Place;
+use super::names::Seen;
 use super::setting::{integer, number};
 
 /// Attributes of a field.
@@ -34,14 +35,13 @@ impl Resolver<'_> {
         place: Place,
     ) -> Bounds {
         let mut bounds = Bounds::default();
-        for (i, attribute) in attributes.iter().enumerate() {
+        let mut seen = Seen::default();
+        for attribute in attributes {
             let word = attribute.name.node.as_str();
-            let earlier = attributes.iter().take(i);
-            if let Some(first) = earlier.rev().find(|other| other.name.node == word) {
-                self.given_twice(&first.name, &attribute.name);
-            } else if self.no_bound(attribute, place) {
+            if !self.given_once(&mut seen, &attribute.name) || self.no_bound(attribute, place) {
                 continue;
-            } else if !KNOWN.contains(&word) {
+            }
+            if !KNOWN.contains(&word) {
                 let marks = place.marks();
                 let all: Vec<&str> = KNOWN.iter().chain(marks).copied().collect();
                 self.refuse_attribute(attribute, &all);
@@ -129,8 +129,7 @@ impl Resolver<'_> {
         let pattern = self.text_argument(attribute)?;
         if let Err(message) = crate::expr::function::pattern::regex(&pattern) {
             let help = "a character that has a meaning there stands for itself behind a backslash: `\\\\(`";
-            let found = Diagnostic::new(&codes::BAD_REGEX, message, attribute.span);
-            self.diags.push(found.help(help));
+            self.report(&codes::BAD_REGEX, message, attribute.span, help);
             return None;
         }
         Some(pattern)

@@ -1,6 +1,5 @@
 //! Reducers of state fields, and which types they can put together.
 
-use crate::ast::Name;
 use crate::ast::graph::ReducerRef;
 use crate::base::name::either;
 use crate::base::{FileId, Span};
@@ -10,7 +9,7 @@ use crate::expr::ty::{MESSAGE, Record, RecordId, Type, TypeTable};
 use crate::ir::{Channel, ReducerId};
 
 use super::Resolver;
-use super::names::{Thing, Wanted};
+use super::names::{Seen, Thing, Wanted, has_no};
 
 /// Names of the built-in reducers.
 pub(super) const BUILT_IN: &[&str] = &[
@@ -77,9 +76,11 @@ impl Resolver<'_> {
             let shown = self.program.types.show(ty).to_string();
             let message = format!("reducer `{name}` needs {expected}, but the field is `{shown}`");
             let fitting = either(fitting(ty).iter().copied());
-            self.diags.push(
-                Diagnostic::new(&codes::REDUCER_TYPE, message, span)
-                    .help(format!("take one for `{shown}`: {fitting}")),
+            self.report(
+                &codes::REDUCER_TYPE,
+                message,
+                span,
+                format!("take one for `{shown}`: {fitting}"),
             );
         }
         Channel::Last
@@ -111,12 +112,8 @@ impl Resolver<'_> {
         };
         let lacks = |record: &&(RecordId, &Record)| record.1.field(&key.node).is_none();
         if let Some((id, record)) = records.iter().find(lacks) {
-            let message = format!("`{}` has no field `{}`", record.name, key.node);
-            let fields = record.fields.iter().map(|field| field.name.as_str());
-            let fields: Vec<&str> = fields.collect();
-            let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, key.span)
-                .unknown(&key.node, Home::Record(id.0));
-            let found = diagnostic.meant(key.span, &key.node, fields, "its fields are");
+            let known = record.fields.iter().map(|field| field.name.as_str());
+            let found = has_no(&record.name, "", key, Home::Record(id.0), known);
             self.diags.push(found);
             return Channel::Last;
         }
@@ -135,15 +132,11 @@ impl Resolver<'_> {
         if *ty != Type::list(Type::String) {
             return self.does_not_fit("barrier", ty, "`list<string>`", via.span);
         }
-        let mut names: Vec<&Name> = Vec::new();
-        for name in &via.args {
-            match names.iter().find(|known| known.node == name.node) {
-                Some(first) => self.twice("name", first, name),
-                None => names.push(name),
-            }
-        }
+        let mut seen = Seen::default();
+        let names = via.args.iter();
+        let names = names.filter(|name| self.once(&mut seen, "name", name));
         Channel::Barrier {
-            names: names.into_iter().map(|name| name.node.clone()).collect(),
+            names: names.map(|name| name.node.clone()).collect(),
         }
     }
 

@@ -3,10 +3,11 @@
 //! Types, graphs, tools, models and events are known by their names outside a file too (in
 //! expressions at run time, in `graphc.yaml`, in streams), so they are unique in the whole flow.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem::{Discriminant, discriminant};
 
 use crate::ast::Name;
-use crate::ast::item::Item;
+use crate::ast::item::{Item, TypeBody};
 use crate::base::{FileId, Span, name};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{EnumId, EnumType, Record, RecordId};
@@ -18,19 +19,7 @@ use super::naming::Style;
 use super::program::PromptId;
 
 /// How many of each kind have an id.
-#[derive(Default)]
-struct Counts {
-    aliases: usize,
-    reducers: u32,
-    events: u32,
-    models: u32,
-    tools: u32,
-    toolsets: usize,
-    policies: usize,
-    prompts: u32,
-    graphs: u32,
-    instances: usize,
-}
+type Counts = HashMap<Discriminant<Item>, u32>;
 
 /// Names that all files of a flow share.
 #[derive(Default)]
@@ -41,16 +30,6 @@ pub(super) struct Shared {
     twice: Vec<(String, Diagnostic)>,
     /// Names that some file imports although it has them.
     pub(super) clashing: BTreeSet<String>,
-}
-
-fn next(count: &mut u32) -> u32 {
-    *count += 1;
-    *count - 1
-}
-
-fn next_index(count: &mut usize) -> usize {
-    *count += 1;
-    *count - 1
 }
 
 impl Resolver<'_> {
@@ -79,8 +58,7 @@ impl Resolver<'_> {
                         "what a program or a model calls is a tool, `tool {}(..)`; else repeat the expression",
                         name.node
                     );
-                    self.diags
-                        .push(Diagnostic::new(&codes::UNSUPPORTED, message, name.span).help(help));
+                    self.report(&codes::UNSUPPORTED, message, name.span, help);
                     // What it was to be is not known where it is used.
                     thing = Thing::Broken;
                 }
@@ -102,26 +80,28 @@ impl Resolver<'_> {
     }
 
     fn thing(&mut self, item: &Item, counts: &mut Counts) -> Thing {
+        if let Item::Type(decl) = item
+            && let TypeBody::Record(_) = decl.body
+        {
+            return Thing::Record(self.new_record(&decl.name.node, &decl.doc));
+        }
+        let count = counts.entry(discriminant(item)).or_default();
+        let next = *count;
+        *count += 1;
+        let index = next as usize;
         match item {
-            Item::Type(decl) => match decl.body {
-                crate::ast::item::TypeBody::Record(_) => {
-                    Thing::Record(self.new_record(&decl.name.node, &decl.doc))
-                }
-                crate::ast::item::TypeBody::Alias(_) => {
-                    Thing::Alias(next_index(&mut counts.aliases))
-                }
-            },
+            Item::Type(_) => Thing::Alias(index),
             Item::Enum(decl) => Thing::Enum(self.new_enum(&decl.name.node, &decl.doc)),
-            Item::Reducer(_) => Thing::Reducer(ReducerId(next(&mut counts.reducers))),
-            Item::Event(_) => Thing::Event(EventId(next(&mut counts.events))),
-            Item::Model(_) => Thing::Model(ModelId(next(&mut counts.models))),
-            Item::Tool(_) => Thing::Tool(ToolId(next(&mut counts.tools))),
-            Item::Toolset(_) => Thing::Toolset(next_index(&mut counts.toolsets)),
-            Item::Retry(_) => Thing::Policy(next_index(&mut counts.policies)),
-            Item::Prompt(_) => Thing::Prompt(PromptId(next(&mut counts.prompts))),
-            Item::Graph(_) => Thing::Graph(GraphId(next(&mut counts.graphs))),
+            Item::Reducer(_) => Thing::Reducer(ReducerId(next)),
+            Item::Event(_) => Thing::Event(EventId(next)),
+            Item::Model(_) => Thing::Model(ModelId(next)),
+            Item::Tool(_) => Thing::Tool(ToolId(next)),
+            Item::Toolset(_) => Thing::Toolset(index),
+            Item::Retry(_) => Thing::Policy(index),
+            Item::Prompt(_) => Thing::Prompt(PromptId(next)),
+            Item::Graph(_) => Thing::Graph(GraphId(next)),
             Item::Function(_) => Thing::Function,
-            Item::Instance(_) => Thing::Instance(next_index(&mut counts.instances)),
+            Item::Instance(_) => Thing::Instance(index),
             Item::Import(_) => Thing::Broken,
         }
     }

@@ -1,7 +1,5 @@
 //! Names of types in expressions: the one thing of an expression that depends on its file.
 
-use std::collections::BTreeMap;
-
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::item::{Let, NamedArg, Require as Written};
@@ -10,7 +8,8 @@ use crate::diag::{Diagnostic, codes};
 use crate::expr::fold::names_params;
 
 use super::Resolver;
-use super::names::{Thing, Wanted};
+use super::body::Inside;
+use super::names::{Seen, Thing, Wanted};
 use super::node::Require;
 
 impl Resolver<'_> {
@@ -24,21 +23,15 @@ impl Resolver<'_> {
 
     /// The same for arguments, payloads and the like; a name that is given twice is reported.
     pub fn named(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
-        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
-        for arg in args {
-            match seen.get(arg.name.as_str()) {
-                Some(first) => self.twice("value of", first, &arg.name),
-                None => {
-                    seen.insert(&arg.name, &arg.name);
-                }
-            }
-        }
-        args.iter()
-            .map(|arg| NamedArg {
+        let mut seen = Seen::default();
+        let args = args.iter().map(|arg| {
+            self.once(&mut seen, "value of", &arg.name);
+            NamedArg {
                 name: arg.name.clone(),
                 value: self.expr(file, &arg.value),
-            })
-            .collect()
+            }
+        });
+        args.collect()
     }
 
     /// The same for a `let`.
@@ -60,77 +53,35 @@ impl Resolver<'_> {
     }
 
     fn visit(&mut self, file: FileId, expr: &mut Expr) {
-        match &mut expr.kind {
-            ExprKind::Literal(_) | ExprKind::Error => {}
-            ExprKind::Ident(ident) => {
-                if let Some(bound) = self.name_of_bound_type(ident) {
+        let at = expr.span;
+        let known = match &mut expr.kind {
+            ExprKind::Ident(ident) => match self.name_of_bound_type(ident) {
+                Some(bound) => {
                     *ident = bound;
-                    return;
+                    true
                 }
-                let name = Name::new(ident.clone(), expr.span);
-                let torn = ident == "not" && self.is_torn(&name);
-                if torn || !self.type_name(file, &name, false) {
-                    expr.kind = ExprKind::Error;
+                None => {
+                    let name = Name::new(ident.clone(), at);
+                    let torn = ident == "not" && self.is_torn(&name);
+                    !torn && self.type_name(file, &name, false)
                 }
-            }
-            ExprKind::Select { operand, .. } => self.visit(file, operand),
-            ExprKind::Index { operand, index, .. } => {
-                self.visit(file, operand);
-                self.visit(file, index);
-            }
+            },
             ExprKind::Call {
-                target,
+                target: None,
                 function,
-                args,
-            } => {
-                let known = match target {
-                    Some(target) => {
-                        self.visit(file, target);
-                        true
-                    }
-                    None => self.function_name(file, function),
-                };
-                args.iter_mut().for_each(|arg| self.visit(file, arg));
-                if !known {
-                    expr.kind = ExprKind::Error;
-                }
-            }
-            ExprKind::Unary(_, of) => self.visit(file, of),
-            ExprKind::Binary(_, left, right) => {
-                self.visit(file, left);
-                self.visit(file, right);
-            }
-            ExprKind::Logical(_, operands) => {
-                operands.iter_mut().for_each(|e| self.visit(file, e));
-            }
-            ExprKind::Conditional(condition, then, other) => {
-                self.visit(file, condition);
-                self.visit(file, then);
-                self.visit(file, other);
-            }
-            ExprKind::List(elements) => {
-                elements
-                    .iter_mut()
-                    .for_each(|e| self.visit(file, &mut e.value));
-            }
-            ExprKind::Map(entries) => {
-                for entry in entries {
-                    self.visit(file, &mut entry.key);
-                    self.visit(file, &mut entry.value);
-                }
-            }
-            ExprKind::Record { name, fields } => {
+                ..
+            } => self.function_name(file, function),
+            ExprKind::Record { name, .. } => {
                 if let Some(bound) = self.name_of_bound_type(&name.node) {
                     name.node = bound;
                 }
-                let known = self.type_name(file, name, true);
-                fields
-                    .iter_mut()
-                    .for_each(|f| self.visit(file, &mut f.value));
-                if !known {
-                    expr.kind = ExprKind::Error;
-                }
+                self.type_name(file, name, true)
             }
+            _ => true,
+        };
+        expr.each_part_mut(|part| self.visit(file, part));
+        if !known {
+            expr.kind = ExprKind::Error;
         }
     }
 
@@ -200,14 +151,9 @@ impl Resolver<'_> {
     }
 
     /// A whole number from 1 up that is written out or depends on the graph's parameters; reported otherwise.
-    pub fn count(
-        &mut self,
-        (file, graph): (FileId, crate::ir::GraphId),
-        what: &str,
-        value: &Expr,
-    ) -> Count {
+    pub fn count(&mut self, inside: &Inside, what: &str, value: &Expr) -> Count {
         if let ExprKind::Ident(name) = &value.kind
-            && let Some(declared) = self.program.graphs[graph]
+            && let Some(declared) = self.program.graphs[inside.graph]
                 .params
                 .iter()
                 .find(|param| param.name.node == *name)
@@ -225,7 +171,7 @@ impl Resolver<'_> {
         match names_params(value) {
             true => Count {
                 number: None,
-                by: Some(self.expr(file, value)),
+                by: Some(self.expr(inside.file, value)),
             },
             false => Count {
                 number: self.whole_number(what, value, 1),

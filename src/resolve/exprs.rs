@@ -198,11 +198,7 @@ impl<'a> Found<'a> {
             match &target.kind {
                 TargetKind::Fail(message) => self.exprs(message.as_deref()),
                 TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each(each) => {
-                    self.expr(&each.items);
-                    self.named(&each.with);
-                }
-                TargetKind::NamedEach(each) => {
+                TargetKind::Each(each) | TargetKind::NamedEach(each) => {
                     self.expr(&each.items);
                     self.named(&each.with);
                 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::ast::item::{Import, ImportName, Item};
-use crate::base::{FileId, Span, name};
+use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::Resolver;
 use super::declare::Shared;
-use super::names::{Entry, Thing};
+use super::names::Thing;
 
 impl Resolver<'_> {
     pub(super) fn bind_imports(&mut self, file: FileId, shared: &mut Shared) {
@@ -19,7 +19,6 @@ impl Resolver<'_> {
         let imports = loaded.ast.items.iter().filter_map(imported);
         for (i, import) in imports.enumerate() {
             let module = loaded.imports.get(i).copied().flatten();
-            let module = module.filter(|module| !self.is_another(file, *module, import));
             for name in &import.names {
                 let thing = match module {
                     Some(module) => self.exported(module, import, name),
@@ -30,70 +29,6 @@ impl Resolver<'_> {
                 if !self.enter(file, local, thing, true) {
                     shared.clashing.insert(local.node.clone());
                 }
-            }
-        }
-        for (i, import) in loaded.ast.items.iter().filter_map(imported).enumerate() {
-            if let Some(module) = loaded.imports.get(i).copied().flatten() {
-                self.likely_meant(file, module, import);
-            }
-        }
-    }
-
-    /// Whether a module has none of several imported names, nor one that is close: then it is the path that is wrong, which is
-    /// reported.
-    fn is_another(&mut self, file: FileId, module: FileId, import: &Import) -> bool {
-        let Some(names) = self.names.get(module.0 as usize) else {
-            return false;
-        };
-        let own: Vec<&str> = names.keys().map(String::as_str).collect();
-        let missing = |name: &ImportName| {
-            let name = name.name.node.as_str();
-            !own.contains(&name)
-                && name::closest(name, own.iter().copied()).is_none()
-                && !self.is_lost(module, name)
-        };
-        if import.names.len() < 2 || !import.names.iter().all(missing) {
-            return false;
-        }
-        let wanted = || import.names.iter().map(|name| name.name.node.as_str());
-        let shown = name::list(wanted());
-        let message = format!("`{}` declares none of {shown}", import.from.node);
-        let found = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, import.from.span);
-        let here = self.files.get(file.0 as usize).map(|file| &file.path);
-        let others = self.files.iter().zip(&self.names);
-        let right = others.filter(|(_, names)| {
-            wanted().all(|name| names.get(name).is_some_and(|entry| !entry.imported))
-        });
-        let right = right.map(|(other, _)| &other.path).next();
-        let help = match here.zip(right) {
-            Some((here, right)) => {
-                format!("did you mean `{}`?", super::names::relative(here, right))
-            }
-            None => format!("it declares {}", name::few(own.iter().copied())),
-        };
-        self.diags.push(found.help(help));
-        true
-    }
-
-    /// Names that an import likely means where it misspells them: that they are not there is said once, at the import.
-    fn likely_meant(&mut self, file: FileId, module: FileId, import: &Import) {
-        for wanted in import.names.iter().filter(|name| name.alias.is_none()) {
-            let own = self.names.get(module.0 as usize).into_iter().flatten();
-            let own = own.filter(|(_, entry)| !entry.imported);
-            let own: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
-            let written = wanted.name.node.as_str();
-            if own.contains(&written) {
-                continue;
-            }
-            let near = name::closest(written, own).map(str::to_owned);
-            let names = self.names.get_mut(file.0 as usize);
-            if let Some((near, names)) = near.zip(names) {
-                names.entry(near).or_insert(Entry {
-                    thing: Thing::Broken,
-                    span: wanted.name.span,
-                    imported: true,
-                    used: true,
-                });
             }
         }
     }
@@ -149,8 +84,7 @@ impl Resolver<'_> {
             Thing::Function => {
                 let message = "a function can't be imported under another name";
                 let help = format!("import it as `{}`", name.name.node);
-                self.diags
-                    .push(Diagnostic::new(&codes::UNSUPPORTED, message, alias.span).help(help));
+                self.report(&codes::UNSUPPORTED, message, alias.span, help);
                 Thing::Broken
             }
             thing => thing,

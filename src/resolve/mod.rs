@@ -131,30 +131,32 @@ struct Policy<'a> {
     file: FileId,
     name: &'a crate::ast::Name,
     spec: &'a RetrySpec,
-    state: PolicyState,
-}
-
-/// How far a policy is.
-#[derive(Clone)]
-enum PolicyState {
-    Open,
-    Busy,
-    Done(Option<Retry>),
+    state: State<Option<Retry>>,
 }
 
 /// `toolset t = [..]`, resolved when first used.
 struct Toolset<'a> {
     file: FileId,
     decl: &'a crate::ast::item::ToolsetDecl,
-    state: ToolsetState,
+    state: State<ToolList>,
 }
 
-/// How far a toolset is.
-#[derive(Clone)]
-enum ToolsetState {
+/// How far a declaration is that is resolved when it is first used.
+enum State<T> {
     Open,
     Busy,
-    Done(ToolList),
+    Done(T),
+}
+
+impl<T> State<T> {
+    /// Begins it; `false` where it was begun before.
+    fn begin(&mut self) -> bool {
+        let open = matches!(self, State::Open);
+        if open {
+            *self = State::Busy;
+        }
+        open
+    }
 }
 
 /// A construct that has a form but no meaning.

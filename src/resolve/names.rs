@@ -144,6 +144,9 @@ pub(super) struct Entry {
     pub used: bool,
 }
 
+/// Names of one list so far.
+pub(super) type Seen<'n> = BTreeMap<&'n str, &'n Name>;
+
 /// The names of one file.
 pub(super) type Names = BTreeMap<String, Entry>;
 
@@ -181,6 +184,14 @@ impl Resolver<'_> {
         None
     }
 
+    /// The tool of that name; reported where there is none.
+    pub fn tool_named(&mut self, file: FileId, name: &Name) -> Option<ToolId> {
+        match self.find(file, name, Wanted::Tool)? {
+            Thing::Tool(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
     /// What `name` stands for in `file`, if anything, without using it.
     pub fn meaning(&self, file: FileId, name: &str) -> Option<Thing> {
         let entry = self.names.get(file.0 as usize)?.get(name)?;
@@ -194,6 +205,13 @@ impl Resolver<'_> {
             .is_some_and(|file| file.lost.contains(name))
     }
 
+    /// Whether a part of what stands there did not parse.
+    pub fn is_damaged(&self, at: Span) -> bool {
+        let file = self.files.get(at.file.0 as usize);
+        let within = |error: &Span| error.start >= at.start && error.start < at.end;
+        file.is_some_and(|file| file.errors.iter().any(within))
+    }
+
     /// Whether the file stopped making sense within a name or right behind it, so that the name is
     /// likely not what was meant: `größe`, `not x`.
     pub fn is_torn(&self, name: &Name) -> bool {
@@ -204,22 +222,59 @@ impl Resolver<'_> {
         file.torn.contains(&name.span.end) || file.errors.iter().any(within)
     }
 
+    /// Whether a name is the first of its spelling in a list; another one is reported.
+    pub fn once<'n>(&mut self, seen: &mut Seen<'n>, what: &str, name: &'n Name) -> bool {
+        let first = seen.get(name.as_str()).copied();
+        match first {
+            Some(first) => self.twice(what, first, name),
+            None => _ = seen.insert(name, name),
+        }
+        first.is_none()
+    }
+
+    /// Reports a name that is given twice in one list.
+    pub fn twice(&mut self, what: &str, first: &Name, again: &Name) {
+        let message = format!("{what} `{}` is given twice", again.node);
+        let found = Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
+            .here("given again")
+            .label(first.span, "first given here")
+            .help("take one of the two out, or rename it");
+        self.diags.push(found);
+    }
+
+    /// Whether a setting is the first of its name; another one is reported.
+    pub fn given_once<'n>(&mut self, seen: &mut Seen<'n>, key: &'n Name) -> bool {
+        let first = seen.get(key.as_str()).copied();
+        match first {
+            Some(first) => self.given_twice_at(&key.node, first.span, key.span),
+            None => _ = seen.insert(key, key),
+        }
+        first.is_none()
+    }
+
+    /// Reports a setting or property that is given twice.
+    pub fn given_twice_at(&mut self, word: &str, first: Span, again: Span) {
+        let message = format!("`{word}` is given twice");
+        let diagnostic = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, again)
+            .here("given again")
+            .label(first, "first given here")
+            .help(match word {
+                "start" => "write one `start -> [a, b]`",
+                _ => "keep one of the two",
+            });
+        self.diags.push(diagnostic);
+    }
+
     fn unknown(&self, file: FileId, name: &Name, wanted: Wanted) -> Diagnostic {
         let message = format!("unknown {} `{}`", wanted.noun(), name.node);
         let diagnostic =
             Diagnostic::new(wanted.code(), message, name.span).unknown(&name.node, Home::Items);
-        let own = || self.names.get(file.0 as usize).into_iter().flatten();
-        let near = || {
-            own()
-                .filter(|(_, entry)| wanted.takes(entry.thing))
-                .map(|(known, _)| known.as_str())
-                .chain(wanted.built_in().iter().copied())
-        };
         let own_near = || {
-            own()
-                .filter(|(_, entry)| wanted.takes(entry.thing))
-                .map(|(known, _)| known.as_str())
+            let own = self.names.get(file.0 as usize).into_iter().flatten();
+            let fitting = own.filter(|(_, entry)| wanted.takes(entry.thing));
+            fitting.map(|(known, _)| known.as_str())
         };
+        let near = || own_near().chain(wanted.built_in().iter().copied());
         // `text` is a word for a type that everybody knows, whatever else is near to it; `Texts` beside `Text` is a slip.
         let own_slip = || {
             let near = name::closest(&name.node, own_near())?;
@@ -297,8 +352,32 @@ impl Resolver<'_> {
     }
 }
 
+/// A name that is none of a graph's nodes, or of the fields of a state or a record.
+pub(super) fn has_no<'n>(
+    owner: &str,
+    of: &str,
+    name: &Name,
+    home: Home,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    let (code, what) = match home {
+        Home::Nodes(_) => (&codes::UNKNOWN_NODE, "node"),
+        _ => (&codes::UNKNOWN_FIELD, "field"),
+    };
+    let message = format!("`{owner}` has no {what} `{}`", name.node);
+    let known: Vec<&str> = known.into_iter().collect();
+    Diagnostic::new(code, message, name.span)
+        .unknown(&name.node, home)
+        .meant(
+            name.span,
+            &name.node,
+            known,
+            &format!("its {of}{what}s are"),
+        )
+}
+
 /// `path` as a file in the folder of `base` would import it.
-pub(super) fn relative(base: &str, path: &str) -> String {
+fn relative(base: &str, path: &str) -> String {
     let mut from: Vec<&str> = base.split('/').collect();
     from.pop();
     let to: Vec<&str> = path.split('/').collect();

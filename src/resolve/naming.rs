@@ -2,7 +2,7 @@
 //! names that the language keeps for itself.
 
 use crate::ast::Name;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::codes;
 
 use super::Resolver;
 
@@ -41,13 +41,16 @@ const VALUES: [&str; 3] = ["null", "true", "false"];
 impl Resolver<'_> {
     /// Warns of a name in the other style; refuses one that is a value where an expression names it.
     pub fn check_style(&mut self, name: &Name, style: Style) {
-        if VALUES.contains(&name.node.as_str()) {
-            let message = format!("`{}` is a value and can't be a name", name.node);
-            let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
-            self.diags.push(diagnostic.help("choose another name"));
-            return;
+        match VALUES.contains(&name.node.as_str()) {
+            true => self.reserved(name, "is a value and can't be a name"),
+            false => self.check_letters(name, style),
         }
-        self.check_letters(name, style);
+    }
+
+    fn reserved(&mut self, name: &Name, why: &str) {
+        let message = format!("`{}` {why}", name.node);
+        let help = "choose another name";
+        self.report(&codes::RESERVED_NAME, message, name.span, help);
     }
 
     fn check_letters(&mut self, name: &Name, style: Style) {
@@ -55,13 +58,15 @@ impl Resolver<'_> {
             Style::Camel => (is_camel(name), camel(name), "UpperCamel"),
             Style::Snake => (is_snake(name), snake(name), "snake_case"),
         };
-        if fits {
-            return;
+        if !fits {
+            let message = format!("`{}` is not written in {called}", name.node);
+            self.report(
+                &codes::NAMING,
+                message,
+                name.span,
+                format!("write `{better}`"),
+            );
         }
-        let message = format!("`{}` is not written in {called}", name.node);
-        let diagnostic = Diagnostic::new(&codes::NAMING, message, name.span);
-        self.diags
-            .push(diagnostic.help(format!("write `{better}`")));
     }
 
     /// Checks the name of a node; `false` where no target can name it.
@@ -69,12 +74,8 @@ impl Resolver<'_> {
         self.check_letters(name, Style::Snake);
         let taken = TARGETS.contains(&name.node.as_str());
         if taken {
-            let message = format!(
-                "`{}` is a word of the language and can't name a node",
-                name.node
-            );
-            let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
-            self.diags.push(diagnostic.help("choose another name"));
+            let why = "is a word of the language and can't name a node";
+            self.reserved(name, why);
         }
         !taken
     }
@@ -85,9 +86,8 @@ impl Resolver<'_> {
         self.check_style(name, Style::Snake);
         let taken = IN_SCOPE.contains(&name.node.as_str());
         if taken {
-            let message = format!("`{}` has a meaning of its own in expressions", name.node);
-            let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
-            self.diags.push(diagnostic.help("choose another name"));
+            let why = "has a meaning of its own in expressions";
+            self.reserved(name, why);
         }
         !taken
     }

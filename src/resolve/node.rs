@@ -160,6 +160,13 @@ pub struct Own<T> {
     pub at: Option<Span>,
 }
 
+impl<T> Own<T> {
+    /// What is the graph's.
+    pub(super) fn of_graph(value: Option<T>) -> Option<Self> {
+        value.map(|value| Self { value, at: None })
+    }
+}
+
 /// A node's own work.
 #[derive(Debug, Clone)]
 pub enum Work {

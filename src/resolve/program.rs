@@ -10,6 +10,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use thin_vec::ThinVec;
+
 use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::ast::{Doc, Name, item};
@@ -304,7 +306,7 @@ pub struct ToolBody {
     /// What must hold.
     pub requires: Vec<super::node::Require>,
     /// Fields of the calling graph's state that it writes.
-    pub set: Vec<crate::ast::node::SetItem>,
+    pub set: ThinVec<SetItem>,
     /// Events it sends.
     pub emits: Vec<Emit>,
     /// Its jump. Targets are those that name nodes of whichever graph calls the tool ([`TargetKind::Named`],
@@ -323,10 +325,14 @@ impl ToolBody {
             .flat_map(|jump| &jump.set)
     }
 
-    /// Fields that it may write, its jumps included.
+    /// All that it may write, its jumps included.
+    pub fn writes(&self) -> impl Iterator<Item = &SetItem> {
+        self.set.iter().chain(self.jump_sets())
+    }
+
+    /// Fields that it may write.
     pub fn written(&self) -> impl Iterator<Item = &Name> {
-        let own = self.set.iter().map(|item| &item.field);
-        own.chain(self.jump_sets().map(|item| &item.name))
+        self.writes().map(|item| &item.name)
     }
 
     /// Names of the calling graph's nodes (or `end`) that it may jump to, each once, with the first place.
@@ -336,7 +342,7 @@ impl ToolBody {
         for target in self.goto.iter().flat_map(Route::targets) {
             let name = match &target.kind {
                 TargetKind::Named(name) => name.clone(),
-                TargetKind::NamedEach(each) => each.worker.clone(),
+                TargetKind::NamedEach(each) => each.name.clone(),
                 TargetKind::End => Name::new("end".to_owned(), target.span),
                 _ => continue,
             };

@@ -4,7 +4,7 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal, UnaryOp};
 use crate::ast::item::{Duration, SettingValue};
 use crate::base::Span;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Code, Diagnostic, codes};
 
 use super::Resolver;
 
@@ -94,9 +94,15 @@ impl Resolver<'_> {
         None
     }
 
-    /// Reports a value that can't be, with what to do.
-    pub fn bad_value_mended(&mut self, message: String, span: Span, help: &str) {
-        let found = Diagnostic::new(&codes::BAD_VALUE, message, span);
+    /// Reports what is wrong, with what to do.
+    pub fn report(
+        &mut self,
+        code: &'static Code,
+        message: impl Into<String>,
+        at: Span,
+        help: impl Into<String>,
+    ) {
+        let found = Diagnostic::new(code, message, at);
         self.diags.push(found.help(help));
     }
 

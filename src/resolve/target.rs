@@ -35,7 +35,7 @@ pub enum TargetKind {
     /// In a tool's body: a node of whichever graph calls the tool.
     Named(Name),
     /// In a tool's body: `each` to a node of whichever graph calls the tool, which has a name only.
-    NamedEach(Box<NamedEach>),
+    NamedEach(Box<Each>),
     /// No such node; already reported.
     Unknown,
 }
@@ -47,25 +47,10 @@ pub struct Each {
     pub var: Name,
     /// A list.
     pub items: Expr,
-    /// The node that gets one task an element.
+    /// The node that gets one task an element; `None` in a tool's body, and where there is none, which is reported.
     pub worker: Option<NodeId>,
-    /// Where the worker is named.
-    pub worker_span: Span,
-    /// Values of the worker's `input`.
-    pub with: Vec<NamedArg>,
-    /// What comes behind all of its tasks.
-    pub then: Option<Then>,
-}
-
-/// `each` in a tool's body: its nodes are those of whichever graph calls the tool.
-#[derive(Debug, Clone)]
-pub struct NamedEach {
-    /// Loop name, in scope of `with`.
-    pub var: Name,
-    /// A list.
-    pub items: Expr,
-    /// The name of the node that gets one task an element.
-    pub worker: Name,
+    /// The worker's name.
+    pub name: Name,
     /// Values of the worker's `input`.
     pub with: Vec<NamedArg>,
     /// What comes behind all of its tasks.
@@ -119,8 +104,7 @@ impl Jump {
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.to.iter().flat_map(|target| {
             let then = match &target.kind {
-                TargetKind::Each(each) => each.then.as_ref(),
-                TargetKind::NamedEach(each) => each.then.as_ref(),
+                TargetKind::Each(each) | TargetKind::NamedEach(each) => each.then.as_ref(),
                 _ => None,
             };
             let behind = then.into_iter().flat_map(|then| &then.to);

@@ -7,18 +7,15 @@ use crate::ast::target::{Jump, Target as Written, TargetKind as WrittenKind};
 use crate::diag::{Diagnostic, codes};
 
 use super::Resolver;
+use super::body::jump::At;
 use super::target::{Target, TargetKind, Then};
 
 /// What `then` may lead to, for messages.
 const FORMS: &str = "a node, a branch, `end` or a list of these";
 
 impl Resolver<'_> {
-    /// What stands behind `then`. `node` says what a name means there. What can't stand there is reported.
-    pub fn then(
-        &mut self,
-        written: &Written,
-        mut node: impl FnMut(&mut Self, Name) -> TargetKind,
-    ) -> Then {
+    /// What stands behind `then`. What can't stand there is reported.
+    pub fn then(&mut self, at: At, written: &Written) -> Then {
         let members = match &written.kind {
             WrittenKind::All(members) => members.as_slice(),
             _ => std::slice::from_ref(written),
@@ -32,7 +29,9 @@ impl Resolver<'_> {
         let mut to: ThinVec<Target> = ThinVec::with_capacity(members.len());
         for member in members {
             let kind = match &member.kind {
-                WrittenKind::Node(name) => node(self, Name::new(name.clone(), member.span)),
+                WrittenKind::Node(name) => {
+                    self.target_named(at, &Name::new(name.clone(), member.span))
+                }
                 WrittenKind::End => TargetKind::End,
                 other => {
                     self.not_behind_then(other, member);
@@ -69,8 +68,7 @@ impl Resolver<'_> {
             WrittenKind::Node(_) | WrittenKind::End => return,
         };
         let message = format!("`then` leads to {FORMS}, found {found}");
-        let found = Diagnostic::new(&codes::BAD_VALUE, message, member.span);
-        self.diags.push(found.help(help));
+        self.report(&codes::BAD_VALUE, message, member.span, help);
     }
 
     /// Reports an update that stands behind `then`, which has none: it would be read as made with `then`, and be made with

@@ -1,6 +1,6 @@
 //! Types as written to types of the table.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use crate::ast::Name;
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
@@ -10,9 +10,9 @@ use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{self, Type};
 
 use super::Resolver;
-use super::alias::Built;
+use super::alias::joined;
 use super::mark::Place;
-use super::names::{Thing, Wanted};
+use super::names::{Seen, Thing, Wanted};
 use super::naming::Style;
 use super::program::Param;
 
@@ -37,23 +37,23 @@ impl Resolver<'_> {
     }
 
     /// The type as large as it is; [`Type::Error`] and reported where a name in it is unknown.
-    pub fn built(&mut self, file: FileId, written: &TypeExpr) -> Built {
+    pub fn built(&mut self, file: FileId, written: &TypeExpr) -> Type {
         match &written.kind {
             TypeKind::Name(name) => self.named_type(file, &Name::new(name.clone(), written.span)),
             TypeKind::Generic(name, of) => {
                 let of = self.built(file, of);
                 self.generic(name, of)
             }
-            TypeKind::Optional(of) => self.built(file, of).around(Type::nullable),
+            TypeKind::Optional(of) => Type::nullable(self.built(file, of)),
             TypeKind::Union(members) => {
                 if let Some(texts) = self.bare_texts(file, written, members) {
                     return texts;
                 }
-                let found: Vec<Built> = members.iter().map(|m| self.built(file, m)).collect();
+                let found: Vec<Type> = members.iter().map(|m| self.built(file, m)).collect();
                 self.members_once(members, &found);
-                Built::union(found)
+                joined(found.into_iter())
             }
-            TypeKind::Literal(text) => Type::Literal(text.as_str().into()).into(),
+            TypeKind::Literal(text) => Type::Literal(text.as_str().into()),
         }
     }
 
@@ -63,7 +63,7 @@ impl Resolver<'_> {
         file: FileId,
         written: &TypeExpr,
         members: &[TypeExpr],
-    ) -> Option<Built> {
+    ) -> Option<Type> {
         let known = self.names.get(file.0 as usize);
         let bare = |member: &TypeExpr| match &member.kind {
             TypeKind::Name(name)
@@ -86,29 +86,27 @@ impl Resolver<'_> {
             "unknown types {}",
             name::list(names.iter().map(String::as_str))
         );
-        self.diags.push(
-            Diagnostic::new(&codes::UNKNOWN_TYPE, message, written.span)
-                .help(format!("texts are written in quotes: `{texts}`"))
-                .fix(written.span, texts),
-        );
-        let literals = names
-            .iter()
-            .map(|name| Type::Literal(name.as_str().into()).into());
-        Some(Built::union(literals.collect()))
+        let found = Diagnostic::new(&codes::UNKNOWN_TYPE, message, written.span);
+        let found = found.help(format!("texts are written in quotes: `{texts}`"));
+        self.diags.push(found.fix(written.span, texts));
+        let literals = names.iter();
+        Some(joined(
+            literals.map(|name| Type::Literal(name.as_str().into())),
+        ))
     }
 
     /// Reports a member of a union that is there already.
-    fn members_once(&mut self, written: &[TypeExpr], found: &[Built]) {
+    fn members_once(&mut self, written: &[TypeExpr], found: &[Type]) {
         let mut seen: HashMap<&Type, Span> = HashMap::new();
-        for (member, built) in written.iter().zip(found) {
-            if holds_error(&built.ty) {
+        for (member, ty) in written.iter().zip(found) {
+            if holds_error(ty) {
                 continue;
             }
-            let Some(first) = seen.get(&built.ty).copied() else {
-                seen.insert(&built.ty, member.span);
+            let Some(first) = seen.get(ty).copied() else {
+                seen.insert(ty, member.span);
                 continue;
             };
-            let shown = self.program.types.show(&built.ty);
+            let shown = self.program.types.show(ty);
             let message = format!("member `{shown}` of the union is given twice");
             self.diags.push(
                 Diagnostic::new(&codes::DUPLICATE_NAME, message, member.span)
@@ -119,10 +117,10 @@ impl Resolver<'_> {
         }
     }
 
-    fn generic(&mut self, name: &Name, of: Built) -> Built {
+    fn generic(&mut self, name: &Name, of: Type) -> Type {
         match name.node.as_str() {
-            "list" => of.around(Type::list),
-            "map" => of.around(Type::map),
+            "list" => Type::list(of),
+            "map" => Type::map(of),
             other => {
                 let message = format!("`{other}` takes no type in `<>`");
                 let found = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
@@ -132,14 +130,14 @@ impl Resolver<'_> {
                     Some(Kind::Map) => Some("map"),
                     _ => None,
                 };
-                let inner = self.program.types.show(&of.ty).to_string();
-                let known = !holds_error(&of.ty);
+                let inner = self.program.types.show(&of).to_string();
+                let known = !holds_error(&of);
                 let (built, shown) = match kind {
-                    Some(Kind::List) => (of.around(Type::list), None),
-                    Some(Kind::Map) => (of.around(Type::map), None),
-                    Some(Kind::Optional) => (of.around(Type::nullable), Some("?")),
+                    Some(Kind::List) => (Type::list(of), None),
+                    Some(Kind::Map) => (Type::map(of), None),
+                    Some(Kind::Optional) => (Type::nullable(of), Some("?")),
                     Some(Kind::Wrapper) => (of, Some("")),
-                    _ => (Type::Error.into(), None),
+                    _ => (Type::Error, None),
                 };
                 self.diags.push(match (own, shown) {
                     (Some(own), _) => found
@@ -153,11 +151,11 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn named_type(&mut self, file: FileId, name: &Name) -> Built {
+    pub(super) fn named_type(&mut self, file: FileId, name: &Name) -> Type {
         if let Some(bound) = self.bound_type(name) {
-            return bound.into();
+            return bound;
         }
-        let ty = match name.node.as_str() {
+        match name.node.as_str() {
             "string" => Type::String,
             "int" => Type::Int,
             "float" => Type::Float,
@@ -177,11 +175,10 @@ impl Resolver<'_> {
             _ => match self.find(file, name, Wanted::Type) {
                 Some(Thing::Record(id)) => Type::Record(id),
                 Some(Thing::Enum(id)) => Type::Enum(id),
-                Some(Thing::Alias(index)) => return self.alias(index),
+                Some(Thing::Alias(index)) => self.alias(index),
                 _ => Type::Error,
             },
-        };
-        ty.into()
+        }
     }
 
     /// Fields of a record, event or `input` block, or parameters: names once each, types, defaults.
@@ -194,7 +191,7 @@ impl Resolver<'_> {
         what: &str,
         outside: bool,
     ) -> Vec<Param> {
-        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
+        let mut seen = Seen::default();
         let mut params = Vec::new();
         self.other_names(fields);
         for field in fields {
@@ -208,11 +205,9 @@ impl Resolver<'_> {
             let bounds = self.bounds(&field.attributes, &ty.node, outside, place);
             let (marks, sink) = self.marks(&field.attributes, &ty.node, place);
             let default = field.default.as_ref().map(|e| self.expr(file, e));
-            if let Some(first) = seen.get(field.name.as_str()) {
-                self.twice(what, first, &field.name);
+            if !self.once(&mut seen, what, &field.name) {
                 continue;
             }
-            seen.insert(&field.name, &field.name);
             params.push(Param {
                 name: field.name.clone(),
                 doc: bounds.doc.unwrap_or_else(|| field.doc.clone()),
@@ -225,16 +220,6 @@ impl Resolver<'_> {
             });
         }
         params
-    }
-
-    /// Reports a name that is given twice in one list.
-    pub fn twice(&mut self, what: &str, first: &Name, again: &Name) {
-        let message = format!("{what} `{}` is given twice", again.node);
-        let found = Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
-            .here("given again")
-            .label(first.span, "first given here")
-            .help("take one of the two out, or rename it");
-        self.diags.push(found);
     }
 
     /// Refuses an attribute that is none of `words`.
@@ -262,7 +247,7 @@ impl Resolver<'_> {
 }
 
 /// Whether a name in the type means nothing.
-fn holds_error(ty: &Type) -> bool {
+pub(super) fn holds_error(ty: &Type) -> bool {
     let mut open = vec![ty];
     while let Some(ty) = open.pop() {
         match ty {

@@ -208,7 +208,7 @@ impl Builder<'_> {
                 None => self.unknown(),
             },
             TargetKind::Named(name) => self.named(name, node),
-            TargetKind::NamedEach(each) => self.named(&each.worker, node),
+            TargetKind::NamedEach(each) => self.named(&each.name, node),
             TargetKind::Unknown => self.unknown(),
         }
     }
@@ -223,7 +223,7 @@ impl Builder<'_> {
             .into_iter()
             .flat_map(|(span, body)| {
                 body.set.iter().filter_map(move |item| {
-                    let field = self.graph.field(&item.field.node)?;
+                    let field = self.graph.field(&item.name.node)?;
                     Some(Write { field, span })
                 })
             });

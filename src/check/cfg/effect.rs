@@ -110,7 +110,7 @@ fn work(
     let mut by_tools = tracked.none();
     for (span, body) in called_bodies(program, node) {
         let items = body.set.iter();
-        let own = tracked.of(items.filter_map(|item| graph.field(&item.field.node)));
+        let own = tracked.of(items.filter_map(|item| graph.field(&item.name.node)));
         by_tools.join(&own);
         let known = by_tool.entry(span).or_insert_with(|| tracked.none());
         known.join(&own);

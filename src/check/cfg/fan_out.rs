@@ -13,7 +13,6 @@ use thin_vec::{ThinVec, thin_vec};
 use crate::base::{Span, Spanned};
 use crate::ir::NodeId;
 use crate::resolve::program::{Each, Node, TargetKind, Then};
-use crate::resolve::target::NamedEach;
 
 use super::build::Builder;
 use super::model::{Block, BlockId, ControlFlowGraph, EdgeKind, Successor, Synthetic, Transition};
@@ -107,13 +106,8 @@ impl Builder<'_> {
     }
 
     /// The same in a tool's body, whose names are those that the node's `ends` have.
-    pub(super) fn named_fan_out(
-        &mut self,
-        each: &NamedEach,
-        node: &Node,
-        span: Span,
-    ) -> Alternatives {
-        let workers = self.named(&each.worker, Some(node));
+    pub(super) fn named_fan_out(&mut self, each: &Each, node: &Node, span: Span) -> Alternatives {
+        let workers = self.named(&each.name, Some(node));
         let tasks = workers.into_iter().map(|successor| Successor {
             many: true,
             span,

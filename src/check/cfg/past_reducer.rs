@@ -96,9 +96,9 @@ fn by_tools(program: &Program, graph: &Graph) -> Vec<HandedOn> {
     replaced
         .filter_map(|(at, item)| {
             Some(HandedOn {
-                field: graph.field(&item.field.node)?,
+                field: graph.field(&item.name.node)?,
                 at,
-                inside: item.field.span,
+                inside: item.name.span,
             })
         })
         .collect()

@@ -250,8 +250,9 @@ impl<'a> Folding<'a> {
             match &mut target.kind {
                 TargetKind::Fail(message) => message.iter_mut().for_each(|e| self.expr(e)),
                 TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each(each) => self.send(&mut each.items, &mut each.with),
-                TargetKind::NamedEach(each) => self.send(&mut each.items, &mut each.with),
+                TargetKind::Each(each) | TargetKind::NamedEach(each) => {
+                    self.send(&mut each.items, &mut each.with);
+                }
                 TargetKind::Node(_)
                 | TargetKind::End
                 | TargetKind::Parent(_)

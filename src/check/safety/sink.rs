@@ -112,10 +112,8 @@ fn call(
             taken_for(sink.kind),
             shown(&made_from, trail.read),
         );
-        let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span)
-            .label(trail.source.0, trail.source.1);
-        let through = trail.through.into_iter();
-        let found = through.fold(found, |found, (span, text)| found.label(span, text));
+        let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span);
+        let found = trail.label(found);
         let found = found.label(sink.span, format!("`{name}` is a sink"));
         diags.push(mended(found, unseen.get(tool_id), MEND.to_owned()));
     }

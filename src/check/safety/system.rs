@@ -60,10 +60,5 @@ fn written_by_others(node: &Node, path: &str, span: Span, trail: &Trail) -> Diag
         "`{path}` in the `system` text of `{}` was written by somebody untrusted",
         node.name.node
     );
-    let found = Diagnostic::new(&codes::UNTRUSTED_SYSTEM, message, span)
-        .label(trail.source.0, trail.source.1.clone());
-    let through = trail.through.iter();
-    through.fold(found, |found, (span, text)| {
-        found.label(*span, text.clone())
-    })
+    trail.label(Diagnostic::new(&codes::UNTRUSTED_SYSTEM, message, span))
 }

@@ -20,29 +20,21 @@ pub fn trifectas<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: 
     if !super::marked(program, |marks| marks.untrusted.is_some()) {
         return;
     }
-    let wanted = Wanted {
+    let private = Wanted {
+        private: true,
+        through_models: true,
+        ..Wanted::default()
+    };
+    let untrusted = Wanted {
+        untrusted: true,
+        guarded: true,
         through_models: true,
         ..Wanted::default()
     };
     let mut rule = Rule {
         program,
-        private: Search::new(
-            program,
-            mhp_cache,
-            Wanted {
-                private: true,
-                ..wanted
-            },
-        ),
-        untrusted: Search::new(
-            program,
-            mhp_cache,
-            Wanted {
-                untrusted: true,
-                guarded: true,
-                ..wanted
-            },
-        ),
+        private: Search::new(program, mhp_cache, private),
+        untrusted: Search::new(program, mhp_cache, untrusted),
         unseen: unseen(program),
         diags,
     };
@@ -116,8 +108,7 @@ impl Rule<'_, '_> {
                     .find_map(|(_, tool, span)| private_by_effect(tool, *span))
             });
         let Some(private) = private else { return };
-        let sure = out.sure && private.sure;
-        let code = match sure {
+        let code = match private.sure {
             true => &codes::LETHAL_TRIFECTA,
             false => &codes::POSSIBLE_TRIFECTA,
         };
@@ -131,30 +122,29 @@ impl Rule<'_, '_> {
     /// A call that sends away what a model made of both.
     fn call(&mut self, (id, at): (GraphId, NodeId), node: &Node) {
         let Work::Call {
-            tool: Some(tool_id),
+            tool: Some(id_of_tool),
             name,
             args,
         } = &node.work
         else {
             return;
         };
-        let tool = self.program.tools.get(*tool_id);
-        let Some(tool) = tool else {
-            return;
-        };
-        let Some(out) = outward((*tool_id, tool), &self.unseen, name.span).filter(|out| out.sure)
-        else {
-            return;
-        };
+        let tool = self.program.tools.get(*id_of_tool);
+        let out = tool.and_then(|tool| outward((*id_of_tool, tool), &self.unseen, name.span));
+        let Some(out) = out else { return };
         let lets = self.untrusted.guarded(node);
         let read: Vec<Leaf> = args
             .iter()
             .flat_map(|arg| leaves(&arg.value, &lets))
             .collect();
-        let Some(untrusted) = in_texts(&mut self.untrusted, (id, at), node, &read) else {
-            return;
-        };
-        let Some(private) = in_texts(&mut self.private, (id, at), node, &read) else {
+        let untrusted = in_texts(&mut self.untrusted, (id, at), node, &read);
+        let private = untrusted.and_then(|untrusted| {
+            Some((
+                in_texts(&mut self.private, (id, at), node, &read)?,
+                untrusted,
+            ))
+        });
+        let Some((private, untrusted)) = private else {
             return;
         };
         let message = format!(

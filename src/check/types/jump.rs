@@ -122,7 +122,7 @@ impl Cx<'_> {
                 });
             }
             TargetKind::Each(each) => {
-                let (with, worker_span) = (&each.with, each.worker_span);
+                let (with, worker_span) = (&each.with, each.name.span);
                 let element = self.elements(&each.items);
                 let (scope, known) = (self.scope.clone(), self.facts.known.clone());
                 self.declare(&each.var.node, element);
@@ -161,7 +161,7 @@ impl Cx<'_> {
                 });
                 let with = values.collect();
                 self.sends.push(Sent {
-                    worker: each.worker.clone(),
+                    worker: each.name.clone(),
                     with,
                 });
                 self.scope = scope;

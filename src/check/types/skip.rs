@@ -63,11 +63,7 @@ fn in_jump<'a>(jump: &'a Jump, found: &mut Vec<&'a Expr>) {
         match &target.kind {
             TargetKind::Fail(message) => found.extend(message.as_deref()),
             TargetKind::Computed(name) => found.push(name),
-            TargetKind::Each(each) => {
-                found.push(&each.items);
-                found.extend(values(&each.with));
-            }
-            TargetKind::NamedEach(each) => {
+            TargetKind::Each(each) | TargetKind::NamedEach(each) => {
                 found.push(&each.items);
                 found.extend(values(&each.with));
             }

@@ -180,9 +180,7 @@ impl<'a> Folder<'a> {
                 }
                 bound.truncate(depth);
             }
-            kind => parts(kind)
-                .into_iter()
-                .for_each(|part| fold(part, &mut *bound)),
+            _ => copy.each_part_mut(|part| fold(part, &mut *bound)),
         }
         let value = match decided && self.is_closed(&copy, bound) {
             true => self.evaluate(&copy),
@@ -223,23 +221,6 @@ fn any(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
         expr.each_part(|part| open.push(part));
     }
     false
-}
-
-/// The parts of a form that is neither a call nor decided by one of them.
-fn parts(kind: &mut ExprKind) -> Vec<&mut Expr> {
-    match kind {
-        ExprKind::Select { operand, .. } => vec![operand],
-        ExprKind::Index { operand, index, .. } => vec![operand, index],
-        ExprKind::Unary(_, of) => vec![of],
-        ExprKind::Binary(_, left, right) => vec![left, right],
-        ExprKind::List(elements) => elements.iter_mut().map(|e| &mut e.value).collect(),
-        ExprKind::Map(entries) => entries
-            .iter_mut()
-            .flat_map(|entry| [&mut entry.key, &mut entry.value])
-            .collect(),
-        ExprKind::Record { fields, .. } => fields.iter_mut().map(|f| &mut f.value).collect(),
-        _ => Vec::new(),
-    }
 }
 
 impl Expr {

@@ -1,15 +1,16 @@
 //! `based_on [..]` of fields, once all fields have their ids.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Name;
 use crate::ast::graph::BasedOn as Written;
 use crate::base::{FileId, IdVec};
-use crate::diag::{Diagnostic, Home, codes};
+use crate::diag::{Home, codes};
 use crate::ir::FieldId;
 
 use super::super::Resolver;
 use super::super::graph::{BasedOn, Basis, Field};
+use super::super::names::{Seen, has_no};
 
 impl Resolver<'_> {
     /// Resolves the names in them, and says of each field what a write to it resets.
@@ -26,12 +27,7 @@ impl Resolver<'_> {
         }
         let resets: BTreeSet<FieldId> = fields
             .entries()
-            .filter(|(_, field)| {
-                field
-                    .based_on
-                    .as_ref()
-                    .is_some_and(|based_on| based_on.reset)
-            })
+            .filter(|(_, field)| (field.based_on.as_ref()).is_some_and(|based_on| based_on.reset))
             .map(|(id, _)| id)
             .collect();
         if resets.is_empty() {
@@ -52,25 +48,18 @@ impl Resolver<'_> {
         fields: &IdVec<FieldId, Field>,
     ) -> BasedOn {
         let mut on: Vec<Basis> = Vec::new();
-        let mut seen: HashMap<&str, &Name> = HashMap::new();
+        let mut seen = Seen::default();
         for (name, keep) in &written.fields {
-            if let Some(first) = seen.insert(&name.node, name) {
-                self.twice("field", first, name);
-                seen.insert(&name.node, first);
+            if !self.once(&mut seen, "field", name) {
                 continue;
             }
-            let found = fields
-                .entries()
-                .find(|(_, field)| field.name.node == name.node);
+            let mut known = fields.entries();
+            let found = known.find(|(_, field)| field.name.node == name.node);
             let field = found.map(|(id, _)| id);
             if field.is_none() && !self.is_lost(file, &name.node) {
-                let message = format!("`{}` has no field `{}`", graph.node, name.node);
-                let near = fields.iter().map(|field| field.name.node.as_str());
-                let near: Vec<&str> = near.collect();
-                let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
-                    .unknown(&name.node, Home::State(None));
-                self.diags
-                    .push(diagnostic.meant(name.span, &name.node, near, "its fields are"));
+                let known = fields.iter().map(|field| field.name.node.as_str());
+                let found = has_no(graph, "", name, Home::State(None), known);
+                self.diags.push(found);
             }
             on.push(Basis {
                 field,
@@ -80,7 +69,8 @@ impl Resolver<'_> {
         }
         if written.fields.is_empty() {
             let message = "`based_on` names no field".to_owned();
-            self.bad_value_mended(
+            self.report(
+                &codes::BAD_VALUE,
                 message,
                 written.span,
                 "take it out, or name what it is made from: `based_on [..]`",

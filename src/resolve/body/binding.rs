@@ -13,41 +13,19 @@ use super::super::graph::Bound;
 use super::super::names::{Thing, Wanted};
 use super::generic::Generic;
 
-/// What a parameter takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::resolve) enum Kind {
-    Model,
-    Toolset,
-    Prompt,
-    Graph,
-    Type,
-}
-
-impl Kind {
-    /// What a parameter takes that is no value: its type is a keyword.
-    pub(super) fn of(param: &Field) -> Option<Kind> {
-        let TypeKind::Name(name) = &param.ty.kind else {
-            return None;
-        };
-        Some(match name.as_str() {
-            "model" => Kind::Model,
-            "toolset" => Kind::Toolset,
-            "prompt" => Kind::Prompt,
-            "graph" => Kind::Graph,
-            "type" => Kind::Type,
-            _ => return None,
-        })
-    }
-
-    pub(super) fn wanted(self) -> Wanted {
-        match self {
-            Kind::Model => Wanted::Model,
-            Kind::Toolset => Wanted::Tools,
-            Kind::Prompt => Wanted::Prompt,
-            Kind::Graph => Wanted::Graph,
-            Kind::Type => Wanted::Type,
-        }
-    }
+/// What a parameter takes that is no value: its type is a keyword.
+pub(super) fn item_kind(param: &Field) -> Option<Wanted> {
+    let TypeKind::Name(name) = &param.ty.kind else {
+        return None;
+    };
+    Some(match name.as_str() {
+        "model" => Wanted::Model,
+        "toolset" => Wanted::Tools,
+        "prompt" => Wanted::Prompt,
+        "graph" => Wanted::Graph,
+        "type" => Wanted::Type,
+        _ => return None,
+    })
 }
 
 /// What stands for a parameter.
@@ -64,7 +42,7 @@ pub(in crate::resolve) enum Given {
 /// A parameter that is no value.
 #[derive(Debug, Clone)]
 pub(in crate::resolve) struct Binding {
-    pub(super) kind: Kind,
+    pub(super) kind: Wanted,
     pub(super) given: Given,
     /// The name of what is given, as it was written.
     pub(super) shown: String,
@@ -96,9 +74,9 @@ impl Resolver<'_> {
         let binding = self.bound.get(&name.node)?.clone();
         self.uses_param(&name.node);
         let of = match &binding.given {
-            Given::Unknown if binding.kind.wanted() == wanted => return None,
+            Given::Unknown if binding.kind == wanted => return None,
             Given::Thing(thing) if wanted.takes(*thing) => return Some(*thing),
-            _ => binding.kind.wanted().noun(),
+            _ => binding.kind.noun(),
         };
         let message = format!(
             "`{}` is a parameter that takes a {of}, not a {}",

@@ -1,80 +1,59 @@
 //! What a node does: its kind, and the own properties of `call`, `interrupt` and `subgraph` nodes.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use crate::ast::Name;
 use crate::ast::item::NamedArg;
-use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
+use crate::ast::node::{self as written, Kind};
 use crate::diag::{Diagnostic, Home, codes};
 use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId};
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Seen, has_no};
 use super::super::node::{Ask, Binding, InterruptTimeout, Pass, Work};
 use super::Inside;
-use super::property::Properties;
+use super::property::{Properties, all, one, placed};
 
 impl Resolver<'_> {
     /// The node's own work.
-    pub(super) fn work(
-        &mut self,
-        inside: &Inside,
-        node: &Written,
-        properties: &Properties,
-    ) -> Work {
-        match &node.kind {
-            Kind::Llm => Work::Llm(Box::new(self.model_call(inside, node, properties))),
-            Kind::Agent => self.agent(inside, node, properties),
-            Kind::Tools => self.tools_node(inside, node, properties),
-            Kind::Call { tool, args } => {
-                let found = self.find(inside.file, tool, Wanted::Tool);
-                Work::Call {
-                    tool: match found {
-                        Some(Thing::Tool(tool)) => Some(tool),
-                        _ => None,
-                    },
-                    name: Box::new(tool.clone()),
-                    args: self.named(inside.file, args).into(),
-                }
-            }
+    pub(super) fn work(&mut self, of: &Properties) -> Work {
+        match &of.node.kind {
+            Kind::Llm => Work::Llm(Box::new(self.model_call(of))),
+            Kind::Agent => self.agent(of),
+            Kind::Tools => self.tools_node(of),
+            Kind::Call { tool, args } => Work::Call {
+                tool: self.tool_named(of.inside.file, tool),
+                name: Box::new(tool.clone()),
+                args: self.named(of.inside.file, args).into(),
+            },
             Kind::Update => Work::Update,
             Kind::Branch => Work::Branch,
-            Kind::Interrupt => self.interrupt(inside, node, properties),
-            Kind::Subgraph { graph, args } => self.subgraph(inside, (graph, args), properties),
-            Kind::Extern(name) => Work::Extern {
-                name: Box::new(name.clone()),
-                reads: self.extern_reads(inside, properties).into(),
-                writes: self.extern_writes(inside, properties).into(),
-            },
+            Kind::Interrupt => self.interrupt(of),
+            Kind::Subgraph { graph, args } => self.subgraph(of, graph, args),
+            Kind::Extern(name) => {
+                let reads = one!(of, Reads).map_or(&[][..], Vec::as_slice);
+                let writes = one!(of, Writes).map_or(&[][..], Vec::as_slice);
+                Work::Extern {
+                    name: Box::new(name.clone()),
+                    reads: self.extern_fields(of.inside, reads).into(),
+                    writes: self.extern_writes(of.inside, writes).into(),
+                }
+            }
         }
     }
 
-    fn interrupt(&mut self, inside: &Inside, node: &Written, properties: &Properties) -> Work {
-        let ask = properties.one(|kind| match kind {
-            PropertyKind::Ask(ask) => Some(ask),
-            _ => None,
-        });
+    fn interrupt(&mut self, of: &Properties) -> Work {
+        let ask = one!(of, Ask);
         if ask.is_none() {
-            let message = format!("interrupt `{}` has no `ask`", node.name.node);
-            self.missing(node, message, "say what the person is shown: `ask { .. }`");
+            let message = format!("interrupt `{}` has no `ask`", of.node.name.node);
+            self.missing(of, message, "say what the person is shown: `ask { .. }`");
         }
-        let expect = properties.one(|kind| match kind {
-            PropertyKind::Expect(ty) => Some(ty),
-            _ => None,
-        });
-        let permits = properties.all(|kind| match kind {
-            PropertyKind::Permit(permit) => Some(&**permit),
-            _ => None,
-        });
         Work::Interrupt {
-            permits: self.permits(inside, permits),
-            ask: ask.and_then(|ask| self.ask(inside, ask)).map(Box::new),
-            expect: expect.map(|ty| self.spanned_type(inside.file, ty)),
-            timeout: self
-                .interrupt_timeout(inside, node, properties)
-                .map(Box::new),
+            permits: all!(of, Permit)
+                .map(|permit| self.permit(of.inside, permit))
+                .collect(),
+            ask: ask.and_then(|ask| self.ask(of.inside, ask)).map(Box::new),
+            expect: one!(of, Expect).map(|ty| self.spanned_type(of.inside.file, ty)),
+            timeout: self.interrupt_timeout(of).map(Box::new),
         }
     }
 
@@ -86,64 +65,40 @@ impl Resolver<'_> {
         }
     }
 
-    fn interrupt_timeout(
-        &mut self,
-        inside: &Inside,
-        node: &Written,
-        properties: &Properties,
-    ) -> Option<InterruptTimeout> {
-        let (after, to) = properties.one(|kind| match kind {
-            PropertyKind::Timeout { after, to } => Some((*after, to)),
-            _ => None,
-        })?;
+    fn interrupt_timeout(&mut self, of: &Properties) -> Option<InterruptTimeout> {
+        let ((after, to), _) = placed!(of, Timeout { after, to } => (*after, to))?;
         let after_ms = self.duration("`timeout`", after);
         let Some(to) = to else {
-            let message = format!(
-                "the `timeout` of interrupt `{}` leads nowhere",
-                node.name.node
-            );
+            let name = &of.node.name.node;
+            let message = format!("the `timeout` of interrupt `{name}` leads nowhere");
             let diagnostic = Diagnostic::new(&codes::MISSING_PROPERTY, message, after.span)
                 .help("say where the run goes when nobody has answered: `timeout 7d -> NODE`");
             self.diags.push(diagnostic);
             return None;
         };
-        let to = self.jump(inside, to);
+        let to = self.jump(of.inside, to);
         Some(InterruptTimeout {
             after_ms: after_ms?,
             to,
         })
     }
 
-    fn subgraph(
-        &mut self,
-        inside: &Inside,
-        (name, args): (&Name, &[NamedArg]),
-        properties: &Properties,
-    ) -> Work {
-        let called = self.called_graph(inside.file, name);
+    fn subgraph(&mut self, of: &Properties, name: &Name, args: &[NamedArg]) -> Work {
+        let file = of.inside.file;
+        let called = self.called_graph(file, name);
         let (graph, args) = match (called.graph, called.instance) {
-            (Some(base), None) => self.specialized(inside.file, base, name, args),
+            (Some(base), None) => self.specialized(file, base, name, args),
             (graph, _) => (graph, args.to_vec()),
         };
-        let mut args = self.named(inside.file, &args);
+        let mut args = self.named(file, &args);
         if called.instance.is_some() && !args.is_empty() {
             self.values_again(name, &args, "subgraph");
             args.clear();
         }
-        let with = properties.one(|kind| match kind {
-            PropertyKind::With(with) => Some(with),
-            _ => None,
-        });
-        let into = properties.one(|kind| match kind {
-            PropertyKind::Into(into) => Some(into),
-            _ => None,
-        });
-        let persist = properties.one(|kind| match kind {
-            PropertyKind::Persist(word) => Some(word),
-            _ => None,
-        });
-        let persist = persist.map(|word| self.persist(word)).unwrap_or_default();
-        let with = self.named(inside.file, with.map(Vec::as_slice).unwrap_or_default());
+        let persist = one!(of, Persist)
+            .map(|word| self.persist(word))
+            .unwrap_or_default();
+        let with = self.named(file, one!(of, With).map_or(&[][..], Vec::as_slice));
         let with = with.into_iter().map(|arg| Pass {
             to: graph.and_then(|graph| self.child_field(graph, &arg.name, true)),
             name: arg.name,
@@ -151,16 +106,14 @@ impl Resolver<'_> {
             sent: false,
         });
         let with = with.collect();
-        let into: Vec<&written::Binding> = into.into_iter().flatten().collect();
-        let mut seen: HashMap<&str, &Name> = HashMap::new();
-        for binding in &into {
-            match seen.entry(binding.to.node.as_str()) {
-                Entry::Occupied(first) => self.twice("field", first.get(), &binding.to),
-                Entry::Vacant(new) => _ = new.insert(&binding.to),
-            }
+        let into = one!(of, Into).map_or(&[][..], Vec::as_slice);
+        let mut seen = Seen::default();
+        for binding in into {
+            self.once(&mut seen, "field", &binding.to);
         }
-        let into = into.into_iter();
-        let into = into.map(|binding| self.binding(inside, graph, binding));
+        let into = into
+            .iter()
+            .map(|binding| self.binding(of.inside, graph, binding));
         Work::Subgraph {
             graph,
             instance: called.instance,
@@ -253,14 +206,10 @@ impl Resolver<'_> {
                     ))
             }
             None => {
-                let message = format!("`{}` has no field `{}`", graph.name.node, name.node);
                 let fields = graph.fields.entries().filter(|(id, _)| fits(id));
-                let near = fields.map(|(_, field)| field.name.node.as_str());
-                let near: Vec<&str> = near.collect();
-                let there_are = format!("its `{word}` fields are");
-                Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
-                    .unknown(&name.node, Home::State(Some(graph.name.span)))
-                    .meant(name.span, &name.node, near, &there_are)
+                let known = fields.map(|(_, field)| field.name.node.as_str());
+                let home = Home::State(Some(graph.name.span));
+                has_no(&graph.name, &format!("`{word}` "), name, home, known)
             }
         };
         if found.is_some() || !self.is_lost(graph.file, &name.node) {

@@ -9,6 +9,7 @@ use crate::ir::NodeId;
 
 use super::super::Resolver;
 use super::super::graph::Join;
+use super::super::names::{Seen, has_no};
 use super::Inside;
 
 impl Resolver<'_> {
@@ -41,16 +42,12 @@ impl Resolver<'_> {
 
     fn join(&mut self, inside: &Inside, edge: &Edge) {
         let mut members: Vec<Spanned<NodeId>> = Vec::new();
+        let mut seen = Seen::default();
         for name in &edge.from {
-            let Some(node) = self.edge_source(inside, name) else {
-                continue;
-            };
-            match members.iter().find(|member| member.node == node) {
-                Some(first) => {
-                    let first = Name::new(name.node.clone(), first.span);
-                    self.twice("member", &first, name);
-                }
-                None => members.push(Spanned::new(node, name.span)),
+            if let Some(node) = self.edge_source(inside, name)
+                && self.once(&mut seen, "member", name)
+            {
+                members.push(Spanned::new(node, name.span));
             }
         }
         if edge.from.is_empty() {
@@ -58,20 +55,14 @@ impl Resolver<'_> {
         }
         if let [only] = edge.from.as_slice() {
             let name = &only.node;
+            let end = edge.to.span.start;
+            let head = Span { end, ..edge.span };
             let message = format!("a join of `{name}` alone waits for nobody");
-            self.diags.push(
-                Diagnostic::new(&codes::JOIN_OF_ONE, message, edge.span)
-                    .help(format!(
-                        "write an edge, `{name} -> ..`, or name the other members: `[{name}, ..]`"
-                    ))
-                    .fix(
-                        Span {
-                            end: edge.to.span.start,
-                            ..edge.span
-                        },
-                        format!("{name} -> "),
-                    ),
-            );
+            let found = Diagnostic::new(&codes::JOIN_OF_ONE, message, edge.span);
+            let help =
+                format!("write an edge, `{name} -> ..`, or name the other members: `[{name}, ..]`");
+            self.diags
+                .push(found.help(help).fix(head, format!("{name} -> ")));
         }
         let to = self.jump(inside, &edge.to);
         if members.is_empty() {
@@ -99,37 +90,36 @@ impl Resolver<'_> {
         if self.is_lost(inside.file, &name.node) {
             return None;
         }
-        let message = match name.node.as_str() {
-            word @ ("end" | "fail") => format!("no edge leaves `{word}`"),
-            other => format!("`{}` has no node `{other}`", inside.name),
-        };
         let near: Vec<&str> = inside.nodes.keys().map(String::as_str).collect();
-        let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span)
-            .unknown(&name.node, Home::Nodes(None));
         // A graph without an entry lacks just this.
-        let has_entry = self.program.graphs[inside.graph].start.is_some();
+        let entry = match self.program.graphs[inside.graph].start.is_some() {
+            false => {
+                ["start", "entry", "begin", "__start__", "root", "main"].contains(&&*name.node)
+            }
+            true => false,
+        };
         let begins = names::closest(&name.node, ["start", "entry", "begin"]).is_some()
             && names::closest(&name.node, near.iter().copied()).is_none();
-        let meant = names::certain(&name.node, near.iter().copied());
-        let meant = meant.and_then(|meant| inside.nodes.get(meant).copied());
-        // One that has its way on already lacks none.
-        let has_way = |node: &NodeId| {
-            let node = &self.program.graphs[inside.graph].nodes[*node];
-            !node.edges.is_empty() || node.goto.is_some() || !node.joins.is_empty()
+        let found = has_no(&inside.name, "", name, Home::Nodes(None), near);
+        let other = |message: &str, help: &str| {
+            Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span).help(help)
         };
-        let meant = meant.filter(|node| !has_way(node));
         self.diags.push(match name.node.as_str() {
-            "end" => diagnostic.help("take the edge out"),
-            "fail" => diagnostic
-                .help("what fails is handled by `on_error -> NODE`, of the node or of the graph"),
-            "entry" | "begin" | "__start__" | "root" | "main" if !has_entry => diagnostic
+            "end" => other("no edge leaves `end`", "take the edge out"),
+            "fail" => other(
+                "no edge leaves `fail`",
+                "what fails is handled by `on_error -> NODE`, of the node or of the graph",
+            ),
+            _ if entry || begins => Diagnostic::new(&codes::UNKNOWN_NODE, found.message, name.span)
+                .unknown(&name.node, Home::Nodes(None))
                 .help("did you mean `start`?")
                 .fix(name.span, "start"),
-            _ if begins => diagnostic
-                .help("did you mean `start`?")
-                .fix(name.span, "start"),
-            other => diagnostic.meant(name.span, other, near, "its nodes are"),
+            _ => found,
         });
-        meant
+        inside.closest_node(name).filter(|node| {
+            // One that has its way on already lacks none.
+            let node = &self.program.graphs[inside.graph].nodes[*node];
+            node.edges.is_empty() && node.goto.is_none() && node.joins.is_empty()
+        })
     }
 }

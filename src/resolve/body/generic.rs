@@ -14,16 +14,16 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::graph::{Graph as Written, Member, StateField};
 use crate::ast::item::NamedArg;
 use crate::ast::ty::Field;
-use crate::base::name::list;
+use crate::base::name::{closest, list};
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::Type;
 use crate::ir::GraphId;
 
 use super::super::Resolver;
-use super::super::names::Thing;
+use super::super::names::{Thing, Wanted};
 use super::super::naming::Style;
-use super::binding::{Binding, Bindings, Given, Kind, by_name, shown};
+use super::binding::{Binding, Bindings, Given, by_name, item_kind, shown};
 
 /// Most graphs that are made of one.
 const MOST: usize = 100;
@@ -53,13 +53,13 @@ impl Resolver<'_> {
     pub(super) fn parameters_of_items(&mut self, file: FileId, written: &Written) {
         let mut params: Vec<Binding> = Vec::new();
         for field in &written.params {
-            let Some(kind) = Kind::of(field) else {
+            let Some(kind) = item_kind(field) else {
                 continue;
             };
             self.check_style(
                 &field.name,
                 match kind {
-                    Kind::Type => Style::Camel,
+                    Wanted::Type => Style::Camel,
                     _ => Style::Snake,
                 },
             );
@@ -93,24 +93,22 @@ impl Resolver<'_> {
     }
 
     /// Reports what such a parameter can't have, and a graph without the fields that it must have.
-    fn only_a_name(&mut self, field: &Field, kind: Kind, written: &Written) {
+    fn only_a_name(&mut self, field: &Field, kind: Wanted, written: &Written) {
         if let Some(attribute) = field.attributes.first() {
             let message = format!(
                 "parameter `{}` takes a {}, which has no attributes here",
                 field.name.node,
-                kind.wanted().noun()
+                kind.noun()
             );
-            let found = Diagnostic::new(&codes::BAD_VALUE, message, attribute.span);
-            self.diags.push(found.help("take it out"));
+            self.report(&codes::BAD_VALUE, message, attribute.span, "take it out");
         }
         let named = |(name, _): &(String, Vec<StateField>)| *name == field.name.node;
-        if kind == Kind::Graph && !written.contracts.iter().any(named) {
+        if kind == Wanted::Graph && !written.contracts.iter().any(named) {
             let name = &field.name.node;
             let message = format!("parameter `{name}` takes a graph, and says none of its fields");
-            let found = Diagnostic::new(&codes::BAD_VALUE, message, field.ty.span);
-            self.diags.push(found.help(format!(
+            self.report(&codes::BAD_VALUE, message, field.ty.span, format!(
                 "say which it must have: `{name}: graph {{ in topic: string, out note: string }}`"
-            )));
+            ));
         }
     }
 
@@ -231,7 +229,7 @@ impl Resolver<'_> {
             }
         }
         if !lacking.is_empty() {
-            self.items_lacking(place, &lacking);
+            self.items_lacking(base, place, &lacking, args);
         }
         if wrong || !lacking.is_empty() {
             return (None, values);
@@ -239,7 +237,7 @@ impl Resolver<'_> {
         (self.made_of(base, place, params, &places), values)
     }
 
-    fn items_lacking(&mut self, place: &Name, lacking: &[Name]) {
+    fn items_lacking(&mut self, base: GraphId, place: &Name, lacking: &[Name], args: &[NamedArg]) {
         let names = list(lacking.iter().map(|name| name.node.as_str()));
         let give: Vec<String> = lacking
             .iter()
@@ -251,15 +249,26 @@ impl Resolver<'_> {
             place.node,
             give.join(", ")
         ));
+        let graph = self.program.graphs.get(base);
+        let takes =
+            |name: &str| graph.is_some_and(|g| g.params.iter().any(|p| p.name.node == name));
         for name in lacking {
             found = found.label(name.span, format!("`{}` is declared here", name.node));
+            let others = args
+                .iter()
+                .map(|arg| &arg.name)
+                .filter(|arg| !takes(&arg.node));
+            if let Some(meant) = others.clone().find(|arg| is_near(&arg.node, &name.node)) {
+                let help = format!("did you mean `{}` by `{}`?", name.node, meant.node);
+                found = found.help(help).fix(meant.span, name.node.clone());
+            }
         }
         self.diags.push(found);
     }
 
     /// What an argument names.
     fn item(&mut self, file: FileId, param: &Binding, value: &Expr) -> Option<(Given, String)> {
-        let wanted = param.kind.wanted();
+        let wanted = param.kind;
         let ExprKind::Ident(name) = &value.kind else {
             if !matches!(value.kind, ExprKind::Error) {
                 let message = format!(
@@ -267,9 +276,17 @@ impl Resolver<'_> {
                     param.declared.node,
                     wanted.noun()
                 );
+                let help = match param.kind {
+                    Wanted::Model => "declare it, `model NAME = ..`, and give NAME",
+                    Wanted::Tools => "declare it, `toolset NAME = [..]`, and give NAME",
+                    Wanted::Prompt => "declare it, `prompt NAME(..) = ..`, and give NAME",
+                    Wanted::Graph => "declare it, `graph NAME { .. }`, and give NAME",
+                    _ => "declare it, `type NAME = ..`, and give NAME",
+                };
                 self.diags.push(
                     Diagnostic::new(&codes::WRONG_ARGUMENTS, message, value.span)
-                        .label(param.declared.span, "declared here"),
+                        .label(param.declared.span, "declared here")
+                        .help(help),
                 );
             }
             return None;
@@ -287,7 +304,7 @@ impl Resolver<'_> {
             None => name.node.clone(),
         };
         let given = match param.kind {
-            Kind::Type => match self.named_type(file, &name).ty {
+            Wanted::Type => match self.named_type(file, &name) {
                 Type::Error => return None,
                 ty => Given::Type(ty),
             },
@@ -298,11 +315,11 @@ impl Resolver<'_> {
             && !self.bound.contains_key(&name.node)
         {
             let message = format!("graph `{}` has parameters of its own", name.node);
-            self.diags.push(
-                Diagnostic::new(&codes::WRONG_ARGUMENTS, message, value.span).help(format!(
-                    "name an instance of it: `graph NAME = {}(..)`",
-                    name.node
-                )),
+            self.report(
+                &codes::WRONG_ARGUMENTS,
+                message,
+                value.span,
+                format!("name an instance of it: `graph NAME = {}(..)`", name.node),
             );
             return None;
         }
@@ -360,6 +377,11 @@ impl Resolver<'_> {
         });
         Some(id)
     }
+}
+
+/// Whether one name is likely a slip in the other.
+fn is_near(written: &str, name: &str) -> bool {
+    closest(written, [name]).is_some()
 }
 
 /// What the header of a graph is made of.

@@ -5,14 +5,14 @@ use crate::ast::graph::Graph as Written;
 use crate::ast::item::{InstanceDecl as Declared, Item, NamedArg};
 use crate::ast::ty::Field;
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::codes;
 use crate::expr::ty::RecordId;
 use crate::ir::GraphId;
 
 use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
 use super::super::program::{InstanceDecl, Param};
-use super::binding::Kind;
+use super::binding::item_kind;
 
 /// What a name that stands for a graph leads to.
 pub(super) struct Called {
@@ -30,7 +30,7 @@ impl Resolver<'_> {
         written: &Written,
     ) -> (Vec<Param>, Option<RecordId>) {
         let values = written.params.iter();
-        let values: Vec<Field> = values.filter(|p| Kind::of(p).is_none()).cloned().collect();
+        let values: Vec<Field> = values.filter(|p| item_kind(p).is_none()).cloned().collect();
         let params = self.params(file, &values, "parameter", true);
         for (param, field) in params.iter().zip(&values) {
             // Nothing outside knows a parameter by any name.
@@ -62,35 +62,27 @@ impl Resolver<'_> {
 
     fn instance(&mut self, file: FileId, decl: &Declared) -> InstanceDecl {
         let found = self.find(file, &decl.base, Wanted::Graph);
-        let base = match found {
-            Some(Thing::Graph(graph)) => Some(graph),
-            _ => None,
-        };
-        let (base, args) = match base {
-            Some(base) => self.specialized(file, base, &decl.base, &decl.args),
-            None => (None, decl.args.clone()),
+        let (base, args) = match found {
+            Some(Thing::Graph(base)) => self.specialized(file, base, &decl.base, &decl.args),
+            _ => (None, decl.args.clone()),
         };
         let args = self.named(file, &args);
-        let base = match found {
-            Some(Thing::Graph(_)) => base,
+        match found {
+            Some(Thing::Graph(_)) | None => {}
             Some(_) if decl.base.node == decl.name.node => {
                 let message = format!("`{}` is an instance of itself", decl.name.node);
-                let found = Diagnostic::new(&codes::WRONG_ARGUMENTS, message, decl.base.span);
-                self.diags.push(found.help("name a graph with parameters"));
-                None
+                self.report(
+                    &codes::WRONG_ARGUMENTS,
+                    message,
+                    decl.base.span,
+                    "name a graph with parameters",
+                );
             }
-            Some(_) => {
-                self.values_again(&decl.base, &args, "graph");
-                None
-            }
-            None => None,
-        };
-        let within = self.files.get(file.0 as usize).is_some_and(|file| {
-            let inside = |at: &Span| at.start >= decl.span.start && at.start <= decl.span.end;
-            file.errors.iter().any(inside)
-        });
+            Some(_) => self.values_again(&decl.base, &args, "graph"),
+        }
         // Where the values did not parse, the item ends with the graph's name.
-        let torn = within || self.is_torn(&decl.base);
+        let end = decl.span.end + 1;
+        let torn = self.is_damaged(Span { end, ..decl.span }) || self.is_torn(&decl.base);
         InstanceDecl {
             torn,
             name: decl.name.clone(),
@@ -132,7 +124,6 @@ impl Resolver<'_> {
             ),
             _ => "take the values out, or name the graph with the parameters".to_owned(),
         };
-        self.diags
-            .push(Diagnostic::new(&codes::WRONG_ARGUMENTS, message, place).help(help));
+        self.report(&codes::WRONG_ARGUMENTS, message, place, help);
     }
 }

@@ -4,26 +4,51 @@ use thin_vec::ThinVec;
 
 use crate::ast::Name;
 use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
-use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
+use crate::ast::target::{
+    Each as WrittenEach, Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written,
+};
+use crate::base::FileId;
 use crate::base::name::closest;
-use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Home, codes};
 use crate::ir::{FieldId, NodeId};
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Seen, Thing, Wanted, has_no};
 use super::super::target::{Arm, Each, Emit, Jump, Route, SetItem, Target, TargetKind};
 use super::Inside;
 
+/// Where a jump is written: in a graph, whose nodes and fields it names, or in the body of a tool, where these are names alone.
+#[derive(Clone, Copy)]
+pub(in crate::resolve) enum At<'i> {
+    Graph(&'i Inside),
+    Tool(FileId),
+}
+
+impl<'i> From<&'i Inside> for At<'i> {
+    fn from(inside: &'i Inside) -> Self {
+        At::Graph(inside)
+    }
+}
+
+impl At<'_> {
+    fn file(self) -> FileId {
+        match self {
+            At::Graph(inside) => inside.file,
+            At::Tool(file) => file,
+        }
+    }
+}
+
 impl Resolver<'_> {
     /// One jump, or arms.
-    pub(super) fn route(&mut self, inside: &Inside, jumps: &Jumps) -> Route {
+    pub fn route<'i>(&mut self, at: impl Into<At<'i>>, jumps: &Jumps) -> Route {
+        let at = at.into();
         match jumps {
-            Jumps::Always(jump) => Route::Always(self.jump(inside, jump)),
+            Jumps::Always(jump) => Route::Always(self.jump(at, jump)),
             Jumps::Arms(arms, span) => {
                 let arms = arms.iter().map(|arm| Arm {
-                    when: arm.when.as_ref().map(|e| self.expr(inside.file, e)),
-                    jump: self.jump(inside, &arm.jump),
+                    when: arm.when.as_ref().map(|e| self.expr(at.file(), e)),
+                    jump: self.jump(at, &arm.jump),
                     span: arm.span,
                 });
                 Route::Arms(arms.collect(), *span)
@@ -32,16 +57,17 @@ impl Resolver<'_> {
     }
 
     /// Targets with their update.
-    pub(super) fn jump(&mut self, inside: &Inside, jump: &WrittenJump) -> Jump {
-        let to = self.targets(inside, &jump.target);
+    pub fn jump<'i>(&mut self, at: impl Into<At<'i>>, jump: &WrittenJump) -> Jump {
+        let at = at.into();
+        let to = self.targets(at, &jump.target);
         self.no_update_behind_then(jump);
-        let set = self.set(inside, &jump.set);
-        let emits: ThinVec<Emit> = jump
-            .emits
-            .iter()
-            .map(|e| self.emit(inside.file, e))
-            .collect();
-        self.no_emit_on_start(&emits, "a jump");
+        let set = self.set(at, &jump.set);
+        let emits = jump.emits.iter().map(|e| self.emit(at.file(), e));
+        let emits: ThinVec<Emit> = emits.collect();
+        // `on start` means the start of a node's work: nothing else has one.
+        for emit in emits.iter().filter(|emit| emit.on_start) {
+            self.bad_value("a jump has no start to emit on".into(), emit.span);
+        }
         Jump {
             to,
             set,
@@ -51,10 +77,10 @@ impl Resolver<'_> {
     }
 
     /// The targets, lists made flat. An empty list is reported.
-    pub(super) fn targets(&mut self, inside: &Inside, target: &WrittenTarget) -> ThinVec<Target> {
+    pub(super) fn targets(&mut self, at: At, target: &WrittenTarget) -> ThinVec<Target> {
         // Nearly always it is one.
         let mut to = ThinVec::with_capacity(1);
-        self.add_targets(inside, target, &mut to);
+        self.add_targets(at, target, &mut to);
         if to.is_empty() {
             self.bad_value("a jump to nowhere, expected a target".into(), target.span);
             to.push(Target {
@@ -65,49 +91,63 @@ impl Resolver<'_> {
         to
     }
 
-    fn add_targets(&mut self, inside: &Inside, target: &WrittenTarget, to: &mut ThinVec<Target>) {
+    fn add_targets(&mut self, at: At, target: &WrittenTarget, to: &mut ThinVec<Target>) {
         let span = target.span;
         let kind = match &target.kind {
             Written::Node(name) => {
-                let name = Name::new(name.clone(), span);
-                let doubled = |node: &NodeId| to.iter().any(|t| t.node() == Some(*node));
-                match self.node_named(inside, &name) {
+                let kind = self.target_named(at, &Name::new(name.clone(), span));
+                let own = matches!(at, At::Graph(inside) if inside.nodes.contains_key(name));
+                match kind {
                     // What a misspelt name was meant for beside the node itself is another one.
-                    Some(node) if inside.nodes.contains_key(&name.node) || !doubled(&node) => {
-                        TargetKind::Node(node)
+                    TargetKind::Node(node) if !own && to.iter().any(|t| t.node() == Some(node)) => {
+                        TargetKind::Unknown
                     }
-                    _ => TargetKind::Unknown,
+                    kind => kind,
                 }
             }
             Written::End => TargetKind::End,
             Written::Fail(message) => {
-                let message = message.as_ref().map(|e| self.expr(inside.file, e));
+                let message = message.as_ref().map(|e| self.expr(at.file(), e));
                 TargetKind::Fail(message.map(Box::new))
             }
             Written::All(targets) => {
-                targets.iter().for_each(|t| self.add_targets(inside, t, to));
+                targets.iter().for_each(|t| self.add_targets(at, t, to));
                 return;
             }
-            Written::Computed(expr) => TargetKind::Computed(Box::new(self.expr(inside.file, expr))),
-            Written::Each(each) => {
-                self.check_local_name(&each.var);
-                TargetKind::Each(Box::new(Each {
-                    var: each.var.clone(),
-                    items: self.expr(inside.file, &each.items),
-                    worker: self.node_named(inside, &each.worker),
-                    worker_span: each.worker.span,
-                    with: self.named(inside.file, &each.with),
-                    then: each.then.as_ref().map(|then| {
-                        self.then(then, |this, name| match this.node_named(inside, &name) {
-                            Some(node) => TargetKind::Node(node),
-                            None => TargetKind::Unknown,
-                        })
-                    }),
-                }))
-            }
+            Written::Computed(expr) => TargetKind::Computed(Box::new(self.expr(at.file(), expr))),
+            Written::Each(each) => self.each(at, each),
             Written::Parent(name) => TargetKind::Parent(name.clone()),
         };
         to.push(Target { kind, span });
+    }
+
+    pub fn target_named(&mut self, at: At, name: &Name) -> TargetKind {
+        match at {
+            At::Tool(_) => TargetKind::Named(name.clone()),
+            At::Graph(inside) => match self.node_named(inside, name) {
+                Some(node) => TargetKind::Node(node),
+                None => TargetKind::Unknown,
+            },
+        }
+    }
+
+    fn each(&mut self, at: At, each: &WrittenEach) -> TargetKind {
+        self.check_local_name(&each.var);
+        let made = Box::new(Each {
+            var: each.var.clone(),
+            items: self.expr(at.file(), &each.items),
+            worker: match at {
+                At::Graph(inside) => self.node_named(inside, &each.worker),
+                At::Tool(_) => None,
+            },
+            name: each.worker.clone(),
+            with: self.named(at.file(), &each.with),
+            then: each.then.as_ref().map(|then| self.then(at, then)),
+        });
+        match at {
+            At::Graph(_) => TargetKind::Each(made),
+            At::Tool(_) => TargetKind::NamedEach(made),
+        }
     }
 
     /// The node that a target names; reported where there is none, and then the one that it was likely meant to name.
@@ -134,8 +174,16 @@ impl Resolver<'_> {
             }
         });
         self.program.graphs[inside.graph].broken = true;
-        let meant = closest(&name.node, inside.nodes.keys().map(String::as_str));
-        meant.and_then(|meant| inside.nodes.get(meant).copied())
+        inside.closest_node(name)
+    }
+
+    /// Reports the name of a node that the graph has not.
+    pub(super) fn no_node(&mut self, inside: &Inside, name: &Name) {
+        if !self.is_lost(inside.file, &name.node) {
+            let known = inside.nodes.keys().map(String::as_str);
+            let found = has_no(&inside.name, "", name, Home::Nodes(None), known);
+            self.diags.push(found);
+        }
     }
 
     /// A help for the name of something that is no node of this graph: a graph.
@@ -162,25 +210,30 @@ impl Resolver<'_> {
     }
 
     /// Writes of a `set` block.
-    pub(super) fn set(&mut self, inside: &Inside, set: &[WrittenSet]) -> ThinVec<SetItem> {
-        let mut items: ThinVec<SetItem> = ThinVec::with_capacity(set.len());
+    pub fn set<'i>(&mut self, at: impl Into<At<'i>>, set: &[WrittenSet]) -> ThinVec<SetItem> {
+        let at = at.into();
+        let mut items = ThinVec::with_capacity(set.len());
+        let mut seen = Seen::default();
         for item in set {
-            let value = self.expr(inside.file, &item.value);
-            let first = items
-                .iter()
-                .find(|known| known.name.node == item.field.node);
-            if let Some(first) = first.map(|first| first.name.clone()) {
-                self.twice("field", &first, &item.field);
+            let value = self.expr(at.file(), &item.value);
+            if !self.once(&mut seen, "field", &item.field) {
                 continue;
             }
-            let field = self.field_named(inside, &item.field);
-            let near = match field {
-                Some(_) => None,
-                None => closest(&item.field.node, inside.fields.keys().map(String::as_str)),
+            let (field, near) = match at {
+                At::Tool(_) => (None, None),
+                At::Graph(inside) => {
+                    let known = || inside.fields.keys().map(String::as_str);
+                    let field = self.field_named(inside, &item.field);
+                    let near = closest(&item.field.node, known()).filter(|_| field.is_none());
+                    (
+                        field,
+                        near.and_then(|near| inside.fields.get(near).copied()),
+                    )
+                }
             };
             items.push(SetItem {
                 field,
-                near: near.and_then(|near| inside.fields.get(near).copied()),
+                near,
                 name: item.field.clone(),
                 replace: item.replace,
                 value,
@@ -211,12 +264,12 @@ impl Resolver<'_> {
 
     /// An `emit`.
     pub fn emit(&mut self, file: FileId, emit: &WrittenEmit) -> Emit {
-        let event = match self.find(file, &emit.event, Wanted::Event) {
-            Some(Thing::Event(event)) => Some(event),
-            _ => None,
-        };
+        let event = self.find(file, &emit.event, Wanted::Event);
         Emit {
-            event,
+            event: event.and_then(|event| match event {
+                Thing::Event(event) => Some(event),
+                _ => None,
+            }),
             name: emit.event.clone(),
             fields: self.named(file, &emit.fields),
             on_start: emit.on_start,
@@ -224,16 +277,12 @@ impl Resolver<'_> {
             span: emit.span,
         }
     }
+}
 
-    /// `on start` means the start of a node's work: nothing else has one.
-    pub fn no_emit_on_start(&mut self, emits: &[Emit], of: &str) {
-        let spans: Vec<Span> = emits
-            .iter()
-            .filter(|e| e.on_start)
-            .map(|e| e.span)
-            .collect();
-        for span in spans {
-            self.bad_value(format!("{of} has no start to emit on"), span);
-        }
+impl Inside {
+    /// The node that a name was likely meant for.
+    pub(super) fn closest_node(&self, name: &Name) -> Option<NodeId> {
+        let near = closest(&name.node, self.nodes.keys().map(String::as_str));
+        near.and_then(|near| self.nodes.get(near).copied())
     }
 }

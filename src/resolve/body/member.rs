@@ -2,7 +2,6 @@
 
 use crate::ast::graph::{Graph as Written, Member};
 use crate::base::{Span, Spanned};
-use crate::diag::{Diagnostic, codes};
 
 use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
@@ -15,7 +14,7 @@ impl Resolver<'_> {
         for member in &written.members {
             if let Some((word, span)) = single(member) {
                 if let Some((_, first)) = seen.iter().find(|(known, _)| *known == word) {
-                    self.member_twice(word, *first, span);
+                    self.given_twice_at(word, *first, span);
                     // What only the second one leads to is meant to be reached.
                     self.program.graphs[inside.graph].broken |= word == "start";
                     continue;
@@ -51,7 +50,7 @@ impl Resolver<'_> {
                 self.program.graphs[id].timeout_ms = timeout;
             }
             Member::RecursionLimit(expr, span) => {
-                let limit = self.count((inside.file, inside.graph), "`recursion_limit`", expr);
+                let limit = self.count(inside, "`recursion_limit`", expr);
                 let number = limit.number.map(|limit| Spanned::new(limit, *span));
                 self.program.graphs[id].recursion_limit = number;
                 self.program.graphs[id].recursion_by = limit.by;
@@ -75,17 +74,6 @@ impl Resolver<'_> {
             | Member::Node(_)
             | Member::Edge(_) => {}
         }
-    }
-
-    fn member_twice(&mut self, word: &str, first: Span, again: Span) {
-        let message = format!("`{word}` is given twice");
-        let diagnostic = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, again)
-            .here("given again")
-            .label(first, "first given here");
-        self.diags.push(diagnostic.help(match word {
-            "start" => "write one `start -> [a, b]`",
-            _ => "keep one of the two",
-        }));
     }
 }
 

@@ -10,7 +10,7 @@ mod edge;
 mod extern_node;
 pub(super) mod generic;
 mod instance;
-mod jump;
+pub(super) mod jump;
 mod member;
 mod migrate;
 mod model;
@@ -24,20 +24,21 @@ mod stop;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::graph::{Graph as Written, Member};
-use crate::base::{FileId, IdVec};
+use crate::base::{FileId, IdVec, Span};
 use crate::ir::{FieldId, GraphId, NodeId};
 
 use super::Resolver;
 use super::graph::Graph;
+use super::names::Seen;
 
 /// Names that the members of one graph may use.
-struct Inside {
+pub(super) struct Inside {
     /// The file it stands in.
-    file: FileId,
+    pub file: FileId,
     /// The graph's name.
     name: String,
     /// Its id.
-    graph: GraphId,
+    pub graph: GraphId,
     /// Its nodes.
     nodes: BTreeMap<String, NodeId>,
     /// Its state.
@@ -88,11 +89,10 @@ impl Resolver<'_> {
         });
         let out = out.collect();
         let result = self.synthetic(&format!("result of {}", written.name.node), out);
-        let broken = self.files.get(file.0 as usize).is_some_and(|file| {
-            let inside = |at: &crate::base::Span| {
-                at.start >= written.span.start && at.start <= written.span.end
-            };
-            file.errors.iter().any(inside)
+        let end = written.span.end + 1;
+        let broken = self.is_damaged(Span {
+            end,
+            ..written.span
         });
         Graph {
             name: written.name.clone(),
@@ -199,13 +199,10 @@ impl Resolver<'_> {
     }
 
     fn leaves(&mut self, id: GraphId, written: &Written) {
-        let mut leaves: Vec<crate::ast::Name> = Vec::new();
-        for name in &written.leaves {
-            match leaves.iter().find(|known| known.node == name.node) {
-                Some(first) => self.twice("name", &first.clone(), name),
-                None => leaves.push(name.clone()),
-            }
-        }
+        let mut seen = Seen::default();
+        let leaves = written.leaves.iter();
+        let leaves = leaves.filter(|name| self.once(&mut seen, "name", name));
+        let leaves = leaves.cloned().collect();
         self.program.graphs[id].leaves = leaves;
     }
 

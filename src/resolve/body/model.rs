@@ -1,7 +1,6 @@
 //! Own properties of `llm`, `agent` and `tools` nodes.
 
 use crate::ast::Name;
-use crate::ast::node::{Node as Written, PropertyKind};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
 
@@ -9,8 +8,7 @@ use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
 use super::super::node::{ModelCall, Work};
 use super::super::program::ToolList;
-use super::Inside;
-use super::property::Properties;
+use super::property::{Properties, all, one, placed};
 
 /// Turns of an `agent` that says nothing of them.
 const DEFAULT_TURNS: u32 = 25;
@@ -20,160 +18,96 @@ const CHOICES: [&str; 3] = ["auto", "none", "required"];
 
 impl Resolver<'_> {
     /// `agent`
-    pub(super) fn agent(
-        &mut self,
-        inside: &Inside,
-        node: &Written,
-        properties: &Properties,
-    ) -> Work {
-        let max_turns = properties.one(|kind| match kind {
-            PropertyKind::MaxTurns(turns) => Some(turns),
-            _ => None,
-        });
-        let until = properties.one(|kind| match kind {
-            PropertyKind::Until(condition) => Some(condition),
-            _ => None,
-        });
-        let call = self.model_call(inside, node, properties);
-        let turns = max_turns
-            .map(|turns| self.count((inside.file, inside.graph), "`max_turns`", turns))
-            .unwrap_or_default();
+    pub(super) fn agent(&mut self, of: &Properties) -> Work {
+        let call = self.model_call(of);
+        let turns = one!(of, MaxTurns).map(|turns| self.count(of.inside, "`max_turns`", turns));
+        let turns = turns.unwrap_or_default();
         Work::Agent {
             call: Box::new(call),
             max_turns: turns.number.unwrap_or(DEFAULT_TURNS),
             turns_by: turns.by.map(Box::new),
-            until: until.map(|condition| Box::new(self.expr(inside.file, condition))),
-            parallel: parallel(properties),
+            until: one!(of, Until).map(|until| Box::new(self.expr(of.inside.file, until))),
+            parallel: parallel(of),
         }
     }
 
     /// `tools`
-    pub(super) fn tools_node(
-        &mut self,
-        inside: &Inside,
-        node: &Written,
-        properties: &Properties,
-    ) -> Work {
-        let written = messages(properties);
-        if written.is_none() {
-            let message = format!("`tools` node `{}` has no `messages`", node.name.node);
-            self.missing(node, message, "write `messages state.messages`");
+    pub(super) fn tools_node(&mut self, of: &Properties) -> Work {
+        let name = &of.node.name.node;
+        let messages = one!(of, Messages);
+        if messages.is_none() {
+            let message = format!("`tools` node `{name}` has no `messages`");
+            self.missing(of, message, "write `messages state.messages`");
         }
-        let own = self.node_tools(inside, properties);
-        let tools = own.or_else(|| self.program.graphs[inside.graph].tools.clone());
-        if tools.is_none() && !inside.has_tools {
-            let message = format!("`tools` node `{}` has no `tools`", node.name.node);
-            self.missing(
-                node,
-                message,
-                "list them here or in the graph: `tools [..]`",
-            );
+        let own = self.node_tools(of);
+        let tools = own.or_else(|| self.program.graphs[of.inside.graph].tools.clone());
+        if tools.is_none() && !of.inside.has_tools {
+            let message = format!("`tools` node `{name}` has no `tools`");
+            self.missing(of, message, "list them here or in the graph: `tools [..]`");
         }
         Work::Tools {
-            messages: written.map(|expr| Box::new(self.expr(inside.file, expr))),
+            messages: messages.map(|messages| Box::new(self.expr(of.inside.file, messages))),
             tools,
-            parallel: parallel(properties),
+            parallel: parallel(of),
         }
     }
 
     /// What `llm` and `agent` share.
-    pub(super) fn model_call(
-        &mut self,
-        inside: &Inside,
-        node: &Written,
-        properties: &Properties,
-    ) -> ModelCall {
-        let file = inside.file;
-        let system = properties.one(|kind| match kind {
-            PropertyKind::System(template) => Some(template),
-            _ => None,
-        });
-        let prompt = properties.one(|kind| match kind {
-            PropertyKind::Prompt(template) => Some(template),
-            _ => None,
-        });
-        let output = properties.one(|kind| match kind {
-            PropertyKind::Output(ty) => Some(ty),
-            _ => None,
-        });
-        let stream = properties.one(|kind| match kind {
-            PropertyKind::Stream(stream) => Some(stream.node),
-            _ => None,
-        });
-        let ensures = properties.all(|kind| match kind {
-            PropertyKind::Ensure(ensure) => Some(&**ensure),
-            _ => None,
-        });
-        let ensures = ensures.into_iter().map(|e| self.require(file, e)).collect();
-        let written = messages(properties);
-        if system.is_none() && prompt.is_none() && written.is_none() {
-            let kind = node.kind.keyword();
-            let message = format!(
-                "`{kind}` node `{}` says nothing to its model",
-                node.name.node
-            );
-            self.missing(node, message, "give it `messages`, `prompt` or `system`");
+    pub(super) fn model_call(&mut self, of: &Properties) -> ModelCall {
+        let file = of.inside.file;
+        let (system, prompt) = (one!(of, System), one!(of, Prompt));
+        let messages = one!(of, Messages);
+        if system.is_none() && prompt.is_none() && messages.is_none() {
+            let (kind, name) = (of.node.kind.keyword(), &of.node.name.node);
+            let message = format!("`{kind}` node `{name}` says nothing to its model");
+            self.missing(of, message, "give it `messages`, `prompt` or `system`");
         }
-        let tools = self.node_tools(inside, properties);
+        let tools = self.node_tools(of);
         ModelCall {
-            model: self.node_model(inside, node, properties),
+            model: self.node_model(of),
             system: system.and_then(|template| self.template(file, template)),
             prompt: prompt.and_then(|template| self.template(file, template)),
-            messages: written.map(|expr| self.expr(file, expr)),
-            output: output.map(|ty| self.spanned_type(file, ty)),
-            ensures,
-            tool_choice: self.tool_choice(properties, tools.as_ref()),
+            messages: messages.map(|expr| self.expr(file, expr)),
+            output: one!(of, Output).map(|ty| self.spanned_type(file, ty)),
+            ensures: all!(of, Ensure).map(|e| self.require(file, e)).collect(),
+            tool_choice: self.tool_choice(of, tools.as_ref()),
             tools,
-            stream: stream.unwrap_or(true),
+            stream: one!(of, Stream).is_none_or(|stream| stream.node),
         }
     }
 
-    fn node_model(
-        &mut self,
-        inside: &Inside,
-        node: &Written,
-        properties: &Properties,
-    ) -> Option<ModelId> {
-        let own = properties.one(|kind| match kind {
-            PropertyKind::Model(name) => Some(name),
-            _ => None,
-        });
-        if let Some(name) = own {
+    fn node_model(&mut self, of: &Properties) -> Option<ModelId> {
+        let inside = of.inside;
+        if let Some(name) = one!(of, Model) {
             return match self.find(inside.file, name, Wanted::Model)? {
                 Thing::Model(model) => Some(model),
                 _ => None,
             };
         }
+        let graph = &self.program.graphs[inside.graph];
+        let (model, at) = (
+            graph.model.as_ref().map(|model| model.node),
+            graph.name.span,
+        );
         // What did not parse of the graph may be its model.
-        if !inside.has_model && !self.program.graphs[inside.graph].broken {
-            let message = format!("`{}` names no model", node.name.node);
+        if !inside.has_model && !graph.broken {
+            let message = format!("`{}` names no model", of.node.name.node);
             let help = "write `model NAME` here, or in the graph for all its nodes";
-            let graph = self.program.graphs[inside.graph].name.span;
-            self.missing_of(node, message, help, Some(graph));
+            self.missing_of(of.node, message, help, Some(at));
         }
-        self.program.graphs[inside.graph]
-            .model
-            .map(|model| model.node)
+        model
     }
 
-    fn node_tools(&mut self, inside: &Inside, properties: &Properties) -> Option<ToolList> {
-        let property = properties.whole(|kind| matches!(kind, PropertyKind::Tools(_)))?;
-        match &property.kind {
-            PropertyKind::Tools(refs) => {
-                if refs.is_empty() {
-                    self.no_tools("this `tools`", property.span);
-                }
-                Some(self.tool_list(inside.file, refs, property.span))
-            }
-            _ => None,
+    fn node_tools(&mut self, of: &Properties) -> Option<ToolList> {
+        let (refs, property) = placed!(of, Tools(refs) => refs)?;
+        if refs.is_empty() {
+            self.no_tools("this `tools`", property.span);
         }
+        Some(self.tool_list(of.inside.file, refs, property.span))
     }
 
-    fn tool_choice(&mut self, properties: &Properties, tools: Option<&ToolList>) -> Option<Name> {
-        let choice = properties.one(|kind| match kind {
-            PropertyKind::ToolChoice(name) => Some(name),
-            _ => None,
-        })?;
+    fn tool_choice(&mut self, of: &Properties, tools: Option<&ToolList>) -> Option<Name> {
+        let choice = one!(of, ToolChoice)?;
         if CHOICES.contains(&choice.node.as_str()) {
             if choice.node == "required" && tools.is_none() {
                 let message = "`tool_choice required` needs `tools` that the model can choose from";
@@ -200,18 +134,7 @@ impl Resolver<'_> {
     }
 }
 
-fn messages<'w>(properties: &Properties<'w>) -> Option<&'w crate::ast::expr::Expr> {
-    properties.one(|kind| match kind {
-        PropertyKind::Messages(messages) => Some(messages),
-        _ => None,
-    })
-}
-
 /// Tools of one turn run at the same time unless it is said otherwise.
-fn parallel(properties: &Properties) -> bool {
-    let written = properties.one(|kind| match kind {
-        PropertyKind::Parallel(parallel) => Some(parallel.node),
-        _ => None,
-    });
-    written.unwrap_or(true)
+fn parallel(of: &Properties) -> bool {
+    one!(of, Parallel).is_none_or(|parallel| parallel.node)
 }

@@ -1,57 +1,43 @@
 //! Nodes: what all kinds have. Each kind's own properties are in `model` and `call`.
 
-use std::collections::BTreeMap;
-
 use thin_vec::ThinVec;
 
-use crate::ast::Name;
-use crate::ast::node::{Kind, Node as Written, PropertyKind};
-use crate::base::{Span, Spanned};
+use crate::ast::item::Let;
+use crate::ast::node::{End as WrittenEnd, Kind, Node as Written};
+use crate::base::Spanned;
+use crate::diag::{Diagnostic, codes};
 use crate::ir::Retry;
 
 use super::super::Resolver;
+use super::super::names::Seen;
 use super::super::node::{Cache, End, Ends, MaxVisits, Node, Own, Skip, Work};
 use super::super::preparation;
-use super::super::program::Param;
-use super::super::target::{Jump, Target, TargetKind};
+use super::super::target::{Jump, Route, Target, TargetKind};
 use super::Inside;
-use super::property::Properties;
+use super::property::{Properties, all, one, placed};
 
 impl Resolver<'_> {
     /// A node. Edge statements are added later.
     pub(super) fn node(&mut self, inside: &Inside, node: &Written) -> Node {
         let file = inside.file;
-        let properties = self.properties(node);
-        let input = self.node_input(inside, &properties);
+        let of = self.properties(inside, node);
+        let input = one!(of, Input).map(|fields| self.params(file, fields, "field", false));
+        let input = input.unwrap_or_default();
         let input_record = (!input.is_empty()).then(|| {
             let fields = self.record_fields(&input);
-            self.synthetic(
-                &format!("input of {}.{}", inside.name, node.name.node),
-                fields,
-            )
+            let name = format!("input of {}.{}", inside.name, node.name.node);
+            self.synthetic(&name, fields)
         });
-        let skips = self.skips(inside, &properties);
-        let (lets, let_twice) = self.lets(inside, &properties);
-        let requires = properties.all(|kind| match kind {
-            PropertyKind::Require(require) => Some(&**require),
-            _ => None,
-        });
-        let emits = properties.all(|kind| match kind {
-            PropertyKind::Emit(emit) => Some(&**emit),
-            _ => None,
-        });
-        let work = self.work(inside, node, &properties);
-        let set = properties.one(|kind| match kind {
-            PropertyKind::Set(set) => Some(set),
-            _ => None,
-        });
+        let skips = self.skips(&of);
+        let (lets, let_twice) = self.lets(&of);
+        let work = self.work(&of);
         let mut made = Node {
             name: node.name.clone(),
             doc: node.doc.clone(),
             kind_span: node.kind_span,
             body: node.properties.first().map(|first| first.keyword.before()),
             stops: ThinVec::new(),
-            input,
+            input: input.into(),
             input_record,
             skips,
             lets,
@@ -59,25 +45,30 @@ impl Resolver<'_> {
             lets_within: 0..0,
             lets_behind: 0,
             let_twice,
-            requires: requires
-                .into_iter()
-                .map(|r| self.require(file, r))
-                .collect(),
-            set: set.map(|set| self.set(inside, set)).unwrap_or_default(),
-            emits: emits.into_iter().map(|e| self.emit(file, e)).collect(),
+            requires: all!(of, Require).map(|r| self.require(file, r)).collect(),
+            set: one!(of, Set).map_or_else(ThinVec::new, |set| self.set(inside, set)),
+            emits: all!(of, Emit).map(|e| self.emit(file, e)).collect(),
             edges: self.head_edge(inside, node),
-            goto: self.goto(inside, node, &properties).map(Box::new),
+            goto: self.goto(&of).map(Box::new),
             joins: ThinVec::new(),
-            ends: self.ends(inside, &properties).map(Box::new),
-            retry: self.node_retry(inside, &work, &properties).map(Box::new),
-            timeout_ms: self.node_timeout(inside, &work, &properties).map(Box::new),
-            on_error: self.on_error(inside, &properties).map(Box::new),
-            max_visits: self.max_visits(inside, &properties).map(Box::new),
-            defer: properties
-                .whole(|kind| matches!(kind, PropertyKind::Defer))
-                .is_some(),
-            cache: self.cache(inside, &properties).map(Box::new),
-            tags: tags(&properties),
+            ends: self.ends(&of).map(Box::new),
+            retry: self.node_retry(&of, &work).map(Box::new),
+            timeout_ms: self.node_timeout(&of, &work).map(Box::new),
+            on_error: one!(of, OnError).map(|jumps| Box::new(self.route(inside, jumps))),
+            max_visits: self.max_visits(&of).map(Box::new),
+            defer: placed!(of, Defer {} => ()).is_some(),
+            cache: placed!(of, Cache { key, ttl } => (key, ttl)).map(|((key, ttl), property)| {
+                Box::new(Cache {
+                    key: key.as_ref().map(|key| self.expr(file, key)),
+                    ttl_ms: ttl.and_then(|ttl| self.duration("`ttl`", ttl)),
+                    span: property.span,
+                })
+            }),
+            tags: (one!(of, Tags)
+                .into_iter()
+                .flatten()
+                .map(|name| name.node.clone()))
+            .collect(),
             work,
             span: node.span,
         };
@@ -85,60 +76,39 @@ impl Resolver<'_> {
         made
     }
 
-    fn node_input(&mut self, inside: &Inside, properties: &Properties) -> ThinVec<Param> {
-        let fields = properties.one(|kind| match kind {
-            PropertyKind::Input(fields) => Some(fields),
-            _ => None,
-        });
-        fields
-            .map(|fields| self.params(inside.file, fields, "field", false).into())
-            .unwrap_or_default()
-    }
-
-    fn skips(&mut self, inside: &Inside, properties: &Properties) -> ThinVec<Skip> {
-        let written = properties.all(|kind| match kind {
-            PropertyKind::Skip { condition, to } => Some((condition, to)),
-            _ => None,
-        });
-        written
-            .into_iter()
-            .map(|(condition, to)| Skip {
-                when: self.expr(inside.file, condition),
-                to: to.as_ref().map(|jump| self.jump(inside, jump)),
-                span: to
-                    .as_ref()
-                    .map_or(condition.span, |jump| condition.span.to(jump.span)),
-            })
-            .collect()
-    }
-
-    fn lets(
-        &mut self,
-        inside: &Inside,
-        properties: &Properties,
-    ) -> (ThinVec<crate::ast::item::Let>, bool) {
-        let mut again = false;
-        let written = properties.all(|kind| match kind {
-            PropertyKind::Let(bound) => Some(&**bound),
-            _ => None,
-        });
-        let mut lets: ThinVec<crate::ast::item::Let> = ThinVec::new();
-        for bound in written {
-            self.check_local_name(&bound.name);
-            if let Some(first) = lets.iter().find(|known| known.name.node == bound.name.node) {
-                let first = first.name.clone();
-                self.twice("name", &first, &bound.name);
-                again = true;
-                continue;
+    fn skips(&mut self, of: &Properties) -> ThinVec<Skip> {
+        let written = of.all(|property| match &property.kind {
+            crate::ast::node::PropertyKind::Skip { condition, to } => {
+                Some((condition, to.as_ref()))
             }
-            lets.push(self.bound(inside.file, bound));
+            _ => None,
+        });
+        let skips = written.map(|(condition, to)| Skip {
+            when: self.expr(of.inside.file, condition),
+            to: to.map(|jump| self.jump(of.inside, jump)),
+            span: to.map_or(condition.span, |jump| condition.span.to(jump.span)),
+        });
+        skips.collect()
+    }
+
+    /// Its `let`s, each name once, and whether there was a second one of a name.
+    fn lets(&mut self, of: &Properties) -> (ThinVec<Let>, bool) {
+        let mut again = false;
+        let mut seen = Seen::default();
+        let mut lets = ThinVec::new();
+        for bound in all!(of, Let) {
+            self.check_local_name(&bound.name);
+            match self.once(&mut seen, "name", &bound.name) {
+                true => lets.push(self.bound(of.inside.file, bound)),
+                false => again = true,
+            }
         }
         (lets, again)
     }
 
     fn head_edge(&mut self, inside: &Inside, node: &Written) -> ThinVec<Jump> {
         let edge = node.edge.iter().map(|target| Jump {
-            to: self.targets(inside, target),
+            to: self.targets(inside.into(), target),
             set: ThinVec::new(),
             emits: ThinVec::new(),
             span: target.span,
@@ -146,50 +116,32 @@ impl Resolver<'_> {
         edge.collect()
     }
 
-    fn goto(
-        &mut self,
-        inside: &Inside,
-        node: &Written,
-        properties: &Properties,
-    ) -> Option<Spanned<super::super::target::Route>> {
-        let property = properties.whole(|kind| matches!(kind, PropertyKind::Goto(_)));
-        let Some(property) = property else {
-            if matches!(node.kind, Kind::Branch) {
-                let message = format!("branch `{}` has no `goto`", node.name.node);
-                self.missing(node, message, "write `goto { when .. -> a  else -> b }`");
-            }
-            return None;
-        };
-        match &property.kind {
-            PropertyKind::Goto(jumps) => {
-                Some(Spanned::new(self.route(inside, jumps), property.keyword))
-            }
-            _ => None,
+    fn goto(&mut self, of: &Properties) -> Option<Spanned<Route>> {
+        if let Some((jumps, property)) = placed!(of, Goto(jumps) => jumps) {
+            let route = self.route(of.inside, jumps);
+            return Some(Spanned::new(route, property.keyword));
         }
+        if matches!(of.node.kind, Kind::Branch) {
+            let message = format!("branch `{}` has no `goto`", of.node.name.node);
+            self.missing(of, message, "write `goto { when .. -> a  else -> b }`");
+        }
+        None
     }
 
-    fn ends(&mut self, inside: &Inside, properties: &Properties) -> Option<Ends> {
-        let property = properties.whole(|kind| matches!(kind, PropertyKind::Ends(_)))?;
-        let PropertyKind::Ends(written) = &property.kind else {
-            return None;
-        };
+    fn ends(&mut self, of: &Properties) -> Option<Ends> {
+        let (written, property) = placed!(of, Ends(written) => written)?;
         let mut items: Vec<End> = Vec::new();
-        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
+        let mut seen = Seen::default();
         for end in written {
-            if let Some(first) = seen.get(end.name.as_str()) {
-                self.twice("name", first, &end.name);
-                continue;
+            if self.once(&mut seen, "name", &end.name) {
+                items.push(self.end(of.inside, end));
             }
-            seen.insert(&end.name, &end.name);
-            items.push(self.end(inside, end));
         }
-        Some(Ends {
-            items,
-            span: property.span,
-        })
+        let span = property.span;
+        Some(Ends { items, span })
     }
 
-    fn end(&mut self, inside: &Inside, end: &crate::ast::node::End) -> End {
+    fn end(&mut self, inside: &Inside, end: &WrittenEnd) -> End {
         let own = end.alias.as_ref().unwrap_or(&end.name);
         let kind = if end.parent {
             if let Some(alias) = &end.alias {
@@ -209,29 +161,21 @@ impl Resolver<'_> {
                 _ => TargetKind::Unknown,
             }
         };
+        let span = own.span;
         End {
             name: end.name.clone(),
-            to: Target {
-                kind,
-                span: own.span,
-            },
+            to: Target { kind, span },
         }
     }
 
     /// `ends [again as redo]` for `ends [redo as again]`, and `fail`, which is no place to go to.
-    fn swapped_end(
-        &self,
-        inside: &Inside,
-        end: &crate::ast::node::End,
-    ) -> Option<crate::diag::Diagnostic> {
+    fn swapped_end(&self, inside: &Inside, end: &WrittenEnd) -> Option<Diagnostic> {
         let own = end.alias.as_ref().unwrap_or(&end.name);
         if inside.nodes.contains_key(&own.node) {
             return None;
         }
         let name = &end.name;
-        let new = |message: String| {
-            crate::diag::Diagnostic::new(&crate::diag::codes::UNKNOWN_TARGET, message, own.span)
-        };
+        let new = |message: String| Diagnostic::new(&codes::UNKNOWN_TARGET, message, own.span);
         if own.node == "fail" {
             return Some(
                 new("`fail` is no end: what fails goes to `on_error`".to_owned())
@@ -249,80 +193,40 @@ impl Resolver<'_> {
         })
     }
 
-    fn node_retry(
-        &mut self,
-        inside: &Inside,
-        work: &Work,
-        properties: &Properties,
-    ) -> Option<Own<Retry>> {
-        let own = properties.one(|kind| match kind {
-            PropertyKind::Retry(spec) => Some(spec),
-            _ => None,
-        });
-        let value = match own {
-            Some(spec) => self.retry(inside.file, spec),
-            None if has_effect(work) => self.program.graphs[inside.graph].retry.clone(),
-            None => None,
+    fn node_retry(&mut self, of: &Properties, work: &Work) -> Option<Own<Retry>> {
+        let Some((spec, property)) = placed!(of, Retry(spec) => spec) else {
+            let default = self.program.graphs[of.inside.graph].retry.clone();
+            return Own::of_graph(default.filter(|_| has_effect(work)));
         };
-        let at = properties.whole(|kind| matches!(kind, PropertyKind::Retry(_)));
-        let at = at.map(|property| property.span);
-        value.map(|value| Own { value, at })
-    }
-
-    fn node_timeout(
-        &mut self,
-        inside: &Inside,
-        work: &Work,
-        properties: &Properties,
-    ) -> Option<Own<u64>> {
-        if matches!(work, Work::Interrupt { .. }) {
-            return None;
-        }
-        let own = properties.one(|kind| match kind {
-            PropertyKind::Timeout { after, to } => Some((*after, to)),
-            _ => None,
-        });
-        let Some((after, to)) = own else {
-            let default = self.program.graphs[inside.graph].timeout_ms;
-            let taken = default.filter(|_| has_effect(work));
-            return taken.map(|value| Own { value, at: None });
-        };
-        if let Some(to) = to {
-            self.timeout_target(to.span);
-        }
-        let at = properties.whole(|kind| matches!(kind, PropertyKind::Timeout { .. }));
-        let at = at.map(|property| property.span);
-        let value = self.duration("`timeout`", after)?;
+        let value = self.retry(of.inside.file, spec)?;
+        let at = Some(property.span);
         Some(Own { value, at })
     }
 
-    fn timeout_target(&mut self, span: Span) {
-        let message = "only the `timeout` of an `interrupt` has a target";
-        let diagnostic =
-            crate::diag::Diagnostic::new(&crate::diag::codes::PROPERTY_NOT_ALLOWED, message, span)
-                .help("write `on_error { when error.kind == \"timeout\" -> .. }`");
-        self.diags.push(diagnostic);
-    }
-
-    fn on_error(
-        &mut self,
-        inside: &Inside,
-        properties: &Properties,
-    ) -> Option<super::super::target::Route> {
-        let jumps = properties.one(|kind| match kind {
-            PropertyKind::OnError(jumps) => Some(jumps),
-            _ => None,
-        })?;
-        Some(self.route(inside, jumps))
-    }
-
-    fn max_visits(&mut self, inside: &Inside, properties: &Properties) -> Option<MaxVisits> {
-        let property = properties.whole(|kind| matches!(kind, PropertyKind::MaxVisits { .. }))?;
-        let PropertyKind::MaxVisits { limit, to } = &property.kind else {
+    fn node_timeout(&mut self, of: &Properties, work: &Work) -> Option<Own<u64>> {
+        if matches!(work, Work::Interrupt { .. }) {
             return None;
+        }
+        let own = placed!(of, Timeout { after, to } => (*after, to));
+        let Some(((after, to), property)) = own else {
+            let default = self.program.graphs[of.inside.graph].timeout_ms;
+            return Own::of_graph(default.filter(|_| has_effect(work)));
         };
-        let limit = self.count((inside.file, inside.graph), "`max_visits`", limit);
-        let to = self.jump(inside, to);
+        if let Some(to) = to {
+            let message = "only the `timeout` of an `interrupt` has a target";
+            let found = Diagnostic::new(&codes::PROPERTY_NOT_ALLOWED, message, to.span);
+            let help = "write `on_error { when error.kind == \"timeout\" -> .. }`";
+            self.diags.push(found.help(help));
+        }
+        let value = self.duration("`timeout`", after)?;
+        let at = Some(property.span);
+        Some(Own { value, at })
+    }
+
+    fn max_visits(&mut self, of: &Properties) -> Option<MaxVisits> {
+        let ((limit, to), property) = placed!(of, MaxVisits { limit, to } => (limit, to))?;
+        let limit = self.count(of.inside, "`max_visits`", limit);
+        let to = self.jump(of.inside, to);
         Some(MaxVisits {
             limit: limit.number.unwrap_or(1),
             limit_by: limit.by,
@@ -330,32 +234,6 @@ impl Resolver<'_> {
             span: property.span,
         })
     }
-}
-
-impl Resolver<'_> {
-    fn cache(&mut self, inside: &Inside, properties: &Properties) -> Option<Cache> {
-        let property = properties.whole(|kind| matches!(kind, PropertyKind::Cache { .. }))?;
-        let PropertyKind::Cache { key, ttl } = &property.kind else {
-            return None;
-        };
-        Some(Cache {
-            key: key.as_ref().map(|key| self.expr(inside.file, key)),
-            ttl_ms: ttl.and_then(|ttl| self.duration("`ttl`", ttl)),
-            span: property.span,
-        })
-    }
-}
-
-fn tags(properties: &Properties) -> ThinVec<String> {
-    let names = properties.one(|kind| match kind {
-        PropertyKind::Tags(names) => Some(names),
-        _ => None,
-    });
-    names
-        .into_iter()
-        .flatten()
-        .map(|name| name.node.clone())
-        .collect()
 }
 
 /// Whether a node calls a model or a tool itself: those take a graph's `retry` and `timeout`. A

@@ -1,32 +1,17 @@
 //! `permit`: which calls the answer to a question permits.
 
-use thin_vec::ThinVec;
-
 use crate::ast::node::{Permit as Written, PermitEach};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::codes;
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted};
 use super::super::node::Permit;
 use super::Inside;
 
 impl Resolver<'_> {
-    /// The permissions of a question, in the order written.
-    pub(super) fn permits<'w>(
-        &mut self,
-        inside: &Inside,
-        written: impl IntoIterator<Item = &'w Written>,
-    ) -> ThinVec<Permit> {
-        let permits = written.into_iter();
-        permits.map(|permit| self.permit(inside, permit)).collect()
-    }
-
-    fn permit(&mut self, inside: &Inside, written: &Written) -> Permit {
+    /// A permission of a question.
+    pub(super) fn permit(&mut self, inside: &Inside, written: &Written) -> Permit {
         let file = inside.file;
-        let tool = match self.find(file, &written.tool, Wanted::Tool) {
-            Some(Thing::Tool(tool)) => Some(tool),
-            _ => None,
-        };
+        let tool = self.tool_named(file, &written.tool);
         if let Some(each) = &written.each {
             self.check_local_name(&each.var);
         }
@@ -41,10 +26,7 @@ impl Resolver<'_> {
             }),
             tool,
             name: written.tool.clone(),
-            args: written
-                .args
-                .as_ref()
-                .map(|args| self.named(file, args).into()),
+            args: (written.args.as_ref()).map(|args| self.named(file, args).into()),
             when: written.when.as_ref().map(|when| self.expr(file, when)),
             span: written.span,
         }
@@ -58,7 +40,6 @@ impl Resolver<'_> {
         let help = format!(
             "pin what the person is shown: `permit {name}(PARAM: ..) when answer ..`; any arguments: `permit {name} when answer ..`"
         );
-        let found = Diagnostic::new(&codes::MISSING_PROPERTY, message, written.span);
-        self.diags.push(found.help(help));
+        self.report(&codes::MISSING_PROPERTY, message, written.span, help);
     }
 }

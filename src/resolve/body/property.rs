@@ -5,57 +5,37 @@ use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::Resolver;
+use super::Inside;
 
-const CALLING: &[&str] = &["llm", "agent"];
-const EFFECTS: &[&str] = &["llm", "agent", "tools", "call", "extern"];
-/// Kinds whose work costs something and gives the same for the same: those that a `cache` is for.
-const CACHED: &[&str] = &["llm", "agent", "tools", "call", "subgraph", "extern"];
-/// Every kind but `branch`, which is folded into the nodes before it.
-const RUNNING: &[&str] = &[
+/// Kinds of nodes. `branch`, the last, is folded into the nodes before it: of properties it has few.
+const ALL: [&str; 9] = [
     "llm",
     "agent",
     "tools",
     "call",
-    "update",
-    "interrupt",
-    "subgraph",
     "extern",
-];
-const ALL: &[&str] = &[
-    "llm",
-    "agent",
-    "tools",
-    "call",
+    "subgraph",
+    "interrupt",
     "update",
     "branch",
-    "interrupt",
-    "subgraph",
-    "extern",
 ];
 
 /// Kinds that have the property of that keyword.
 fn kinds(word: &str) -> &'static [&'static str] {
     match word {
-        "model" | "system" | "prompt" | "output" | "tool_choice" | "stream" | "ensure" => CALLING,
-        "messages" | "tools" => &["llm", "agent", "tools"],
-        "max_turns" | "until" | "parallel_tools" => &["agent"],
-        "parallel" => &["tools"],
-        "ask" | "expect" | "permit" => &["interrupt"],
-        "with" | "into" | "persist" => &["subgraph"],
-        "reads" | "writes" => &["extern"],
-        "retry" => EFFECTS,
-        "cache" => CACHED,
-        "timeout" => &[
-            "llm",
-            "agent",
-            "tools",
-            "call",
-            "subgraph",
-            "interrupt",
-            "extern",
-        ],
-        "goto" | "ends" | "tags" => ALL,
-        _ => RUNNING,
+        "model" | "system" | "prompt" | "output" | "tool_choice" | "stream" | "ensure" => &ALL[..2],
+        "messages" | "tools" => &ALL[..3],
+        "max_turns" | "until" | "parallel_tools" => &ALL[1..2],
+        "parallel" => &ALL[2..3],
+        "ask" | "expect" | "permit" => &ALL[6..7],
+        "with" | "into" | "persist" => &ALL[5..6],
+        "reads" | "writes" => &ALL[4..5],
+        "retry" => &ALL[..5],
+        // What costs something and gives the same for the same.
+        "cache" => &ALL[..6],
+        "timeout" => &ALL[..7],
+        "goto" | "ends" | "tags" => &ALL,
+        _ => &ALL[..8],
     }
 }
 
@@ -72,28 +52,49 @@ fn repeats(kind: &PropertyKind) -> bool {
     )
 }
 
-/// The properties of a node that count.
-pub(super) struct Properties<'w>(Vec<&'w Property>);
+/// A node with those of its properties that count, and the names that it may use.
+pub(super) struct Properties<'w> {
+    pub inside: &'w Inside,
+    pub node: &'w Written,
+    kept: Vec<&'w Property>,
+}
 
 impl<'w> Properties<'w> {
-    /// The first that `pick` takes.
-    pub fn one<T>(&self, pick: impl Fn(&'w PropertyKind) -> Option<T>) -> Option<T> {
-        self.0.iter().find_map(|property| pick(&property.kind))
-    }
-
     /// All that `pick` takes, in order.
-    pub fn all<T>(&self, pick: impl Fn(&'w PropertyKind) -> Option<T>) -> Vec<T> {
-        self.0
-            .iter()
-            .filter_map(|property| pick(&property.kind))
-            .collect()
-    }
-
-    /// The first whose kind fits, with its places.
-    pub fn whole(&self, fits: impl Fn(&PropertyKind) -> bool) -> Option<&'w Property> {
-        self.0.iter().copied().find(|property| fits(&property.kind))
+    pub fn all<T>(&self, pick: impl Fn(&'w Property) -> Option<T>) -> impl Iterator<Item = T> {
+        self.kept.iter().copied().filter_map(pick)
     }
 }
+
+/// The value of a node's only property of a kind.
+macro_rules! one {
+    ($of:expr, $kind:ident) => {
+        $crate::resolve::body::property::placed!($of, $kind(value) => value).map(|(value, _)| value)
+    };
+}
+
+/// What a pattern finds in a node's only property of a kind, and the property.
+macro_rules! placed {
+    ($of:expr, $kind:ident $fields:tt => $found:expr) => {
+        $of.all(|property| match &property.kind {
+            $crate::ast::node::PropertyKind::$kind $fields => Some(($found, property)),
+            _ => None,
+        })
+        .next()
+    };
+}
+
+/// The values of all properties of a kind.
+macro_rules! all {
+    ($of:expr, $kind:ident) => {
+        $of.all(|property| match &property.kind {
+            $crate::ast::node::PropertyKind::$kind(value) => Some(value),
+            _ => None,
+        })
+    };
+}
+
+pub(super) use {all, one, placed};
 
 fn article(kind: &str) -> &'static str {
     match kind {
@@ -104,19 +105,22 @@ fn article(kind: &str) -> &'static str {
 
 impl Resolver<'_> {
     /// The properties that the node's kind has, each once. All others are reported.
-    pub(super) fn properties<'w>(&mut self, node: &'w Written) -> Properties<'w> {
+    pub(super) fn properties<'w>(
+        &mut self,
+        inside: &'w Inside,
+        node: &'w Written,
+    ) -> Properties<'w> {
         let kind = node.kind.keyword();
         let mut kept: Vec<&Property> = Vec::new();
-        let alien = |property: &&Property| {
-            let word = self.sources.text(property.keyword);
-            !kinds(word).contains(&kind) && crate::parse::is_property(word)
-        };
-        let alien: Vec<&Property> = node.properties.iter().filter(alien).collect();
+        // A word that no kind has is misspelt, and was read as the one that was meant.
+        let is_alien = |word: &str| !kinds(word).contains(&kind) && crate::parse::is_property(word);
+        let alien = node.properties.iter();
+        let alien = alien.filter(|property| is_alien(self.sources.text(property.keyword)));
+        let alien: Vec<&Property> = alien.collect();
         let several = alien.len() > 1 && self.wrong_kind_of(node, &alien);
         for property in &node.properties {
             let word = self.sources.text(property.keyword).to_owned();
-            // A word that no kind has is misspelt, and was read as the one that was meant.
-            if !kinds(&word).contains(&kind) && crate::parse::is_property(&word) {
+            if is_alien(&word) {
                 if !several {
                     self.not_allowed(kind, &word, property);
                 }
@@ -127,18 +131,12 @@ impl Resolver<'_> {
             };
             match kept.iter().find(same) {
                 Some(first) if !repeats(&property.kind) => {
-                    let message = format!("`{word}` is given twice");
-                    let diagnostic =
-                        Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, property.keyword)
-                            .here("given again")
-                            .label(first.keyword, "first given here")
-                            .help("keep one of the two");
-                    self.diags.push(diagnostic);
+                    self.given_twice_at(&word, first.keyword, property.keyword);
                 }
                 _ => kept.push(property),
             }
         }
-        Properties(kept)
+        Properties { inside, node, kept }
     }
 
     /// Several properties of another kind that has all that are written: it is the kind that is wrong, and reported so.
@@ -179,34 +177,30 @@ impl Resolver<'_> {
     }
 
     fn not_allowed(&mut self, kind: &str, word: &str, property: &Property) {
-        let article = article(kind);
-        let message = format!("{article} `{kind}` node has no `{word}`");
-        let has = name::list(kinds(word).iter().copied());
-        let help = match (kind, word) {
-            ("agent", "parallel") => "write `parallel_tools`".to_owned(),
-            ("tools", "parallel_tools") => "write `parallel`".to_owned(),
-            ("subgraph", "retry") => {
-                "what failed is tried again where it failed: give `retry` to the nodes of the graph"
-                    .to_owned()
-            }
-            _ => format!("it is a property of {has}"),
-        };
-        let diagnostic = Diagnostic::new(&codes::PROPERTY_NOT_ALLOWED, message, property.keyword);
+        let message = format!("{} `{kind}` node has no `{word}`", article(kind));
+        let found = Diagnostic::new(&codes::PROPERTY_NOT_ALLOWED, message, property.keyword);
         let other = match (kind, word) {
             ("agent", "parallel") => Some("parallel_tools"),
             ("tools", "parallel_tools") => Some("parallel"),
             _ => None,
         };
-        let diagnostic = diagnostic.help(help);
-        self.diags.push(match other {
-            Some(other) => diagnostic.fix(property.keyword, other),
-            None => diagnostic,
+        self.diags.push(match (other, kind, word) {
+            (Some(other), ..) => found
+                .help(format!("write `{other}`"))
+                .fix(property.keyword, other),
+            (None, "subgraph", "retry") => found.help(
+                "what failed is tried again where it failed: give `retry` to the nodes of the graph",
+            ),
+            _ => {
+                let has = name::list(kinds(word).iter().copied());
+                found.help(format!("it is a property of {has}"))
+            }
         });
     }
 
     /// Reports a property that the node can't do without, unless it is lost in a part that did not parse.
-    pub(super) fn missing(&mut self, node: &Written, message: String, help: &str) {
-        self.missing_of(node, message, help, None);
+    pub(super) fn missing(&mut self, of: &Properties, message: String, help: &str) {
+        self.missing_of(of.node, message, help, None);
     }
 
     /// The same, of what the graph whose name stands at `of` may have for all its nodes.
@@ -217,9 +211,7 @@ impl Resolver<'_> {
         help: &str,
         of: Option<Span>,
     ) {
-        let inside = |at: &Span| at.start >= node.span.start && at.start < node.span.end;
-        let file = self.files.get(node.span.file.0 as usize);
-        let torn = file.is_some_and(|file| file.errors.iter().any(inside));
+        let torn = self.is_damaged(node.span);
         // Where a property is none of its kind, the kind is likely another.
         let kind = node.kind.keyword();
         let mut properties = node.properties.iter();

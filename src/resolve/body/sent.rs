@@ -52,7 +52,7 @@ impl Resolver<'_> {
             let jumps = bodies.filter_map(|body| body.goto.as_ref());
             for target in jumps.flat_map(Route::targets) {
                 if let TargetKind::NamedEach(each) = &target.kind
-                    && let Some(end) = ends.find(&each.worker.node)
+                    && let Some(end) = ends.find(&each.name.node)
                     && let TargetKind::Node(worker) = end.to.kind
                 {
                     note(worker, &mut each.with.iter().map(|arg| &arg.name));

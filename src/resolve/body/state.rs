@@ -1,8 +1,5 @@
 //! `state { .. }` of a graph.
 
-use std::collections::BTreeMap;
-
-use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, StateField};
 use crate::base::{FileId, IdVec};
 use crate::ir::{Channel, FieldId, FieldMode};
@@ -10,6 +7,7 @@ use crate::ir::{Channel, FieldId, FieldMode};
 use super::super::Resolver;
 use super::super::graph::Field;
 use super::super::mark::Place;
+use super::super::names::Seen;
 use super::super::naming::Style;
 
 impl Resolver<'_> {
@@ -17,7 +15,7 @@ impl Resolver<'_> {
     pub fn state(&mut self, file: FileId, written: &Written) -> IdVec<FieldId, Field> {
         let mut fields: IdVec<FieldId, Field> = IdVec::new();
         let mut bases = Vec::new();
-        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
+        let mut seen = Seen::default();
         let blocks = written.members.iter().filter_map(|member| match member {
             Member::State(block, _) => Some(block),
             _ => None,
@@ -25,15 +23,13 @@ impl Resolver<'_> {
         for (number, block) in blocks.enumerate() {
             for field in block {
                 self.check_style(&field.name, Style::Snake);
-                match seen.get(field.name.as_str()) {
-                    // A second block is reported as such.
-                    Some(_) if number > 0 => {}
-                    Some(first) => self.twice("field", first, &field.name),
-                    None => {
-                        seen.insert(&field.name, &field.name);
-                        let id = fields.push(self.state_field(file, field));
-                        bases.extend(field.based_on.as_ref().map(|written| (id, written)));
-                    }
+                // A second block is reported as such.
+                if number > 0 && seen.contains_key(field.name.as_str()) {
+                    continue;
+                }
+                if self.once(&mut seen, "field", &field.name) {
+                    let id = fields.push(self.state_field(file, field));
+                    bases.extend(field.based_on.as_ref().map(|written| (id, written)));
                 }
             }
         }

@@ -4,10 +4,11 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::ty::Attribute;
 use crate::base::{FileId, duration};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::codes;
 use crate::ir::flow::ToolEffect;
 
 use super::super::Resolver;
+use super::super::names::Seen;
 use super::super::program::Tool;
 
 /// Those that tools have.
@@ -29,18 +30,15 @@ const OF_VALUES: [&str; 7] = ["min", "max", "len", "pattern", "desc", "alias", "
 impl Resolver<'_> {
     /// Applies the attributes to a tool.
     pub fn tool_attributes(&mut self, file: FileId, tool: &mut Tool, attributes: &[Attribute]) {
-        let mut seen: Vec<&Name> = Vec::new();
+        let mut seen = Seen::default();
         for attribute in attributes {
-            if let Some(first) = seen.iter().find(|n| n.node == attribute.name.node) {
-                let message = format!("`@{}` is given twice", attribute.name.node);
-                let diagnostic =
-                    Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, attribute.span)
-                        .label(first.span, "first given here");
-                self.diags.push(diagnostic);
-                continue;
+            match seen.insert(&attribute.name, &attribute.name) {
+                Some(first) => {
+                    let word = format!("@{}", attribute.name.node);
+                    self.given_twice_at(&word, first.span, attribute.span);
+                }
+                None => self.tool_attribute(file, tool, attribute),
             }
-            seen.push(&attribute.name);
-            self.tool_attribute(file, tool, attribute);
         }
     }
 
@@ -129,43 +127,29 @@ impl Resolver<'_> {
             "desc" => "write a doc comment `/// ..` above the tool".to_owned(),
             _ => format!("write it behind the type of a parameter, as in `name: string @{word}`"),
         };
-        self.diags
-            .push(Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help));
+        self.report(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span, help);
     }
 
     fn timeout_attribute(&mut self, attribute: &Attribute) -> Option<u64> {
-        let millis = match attribute.args.as_slice() {
-            [argument] => duration_text(argument).map(|text| {
-                let parsed = duration::parse(text)?;
-                u64::try_from(parsed.as_millis()).ok()
-            }),
+        let argument = match attribute.args.as_slice() {
+            [argument] => Some(argument),
             _ => None,
         };
-        match millis {
-            Some(Some(millis)) if millis > 0 => Some(millis),
-            // A bad duration is an error of syntax.
-            Some(None) => None,
-            Some(Some(_)) => {
-                self.bad_value(
-                    "`@timeout` is 0, expected a duration such as `10s`".into(),
-                    attribute.span,
-                );
-                None
-            }
-            // What is no literal at all is reported where it was read.
-            None if attribute
-                .args
-                .iter()
-                .any(|arg| matches!(arg.kind, ExprKind::Error)) =>
-            {
-                None
-            }
-            None => {
-                let message = "`@timeout` needs a duration, as in `@timeout(10s)`";
-                self.bad_value(message.to_owned(), attribute.span);
-                None
-            }
+        // What is no literal at all is reported where it was read, and so is a bad duration.
+        if argument.is_some_and(|argument| matches!(argument.kind, ExprKind::Error)) {
+            return None;
         }
+        let Some(text) = argument.and_then(duration_text) else {
+            let message = "`@timeout` needs a duration, as in `@timeout(10s)`";
+            self.bad_value(message.to_owned(), attribute.span);
+            return None;
+        };
+        let millis = u64::try_from(duration::parse(text)?.as_millis()).ok()?;
+        if millis == 0 {
+            let message = "`@timeout` is 0, expected a duration such as `10s`";
+            self.bad_value(message.to_owned(), attribute.span);
+        }
+        (millis > 0).then_some(millis)
     }
 }
 

@@ -76,7 +76,6 @@ impl Resolver<'_> {
     }
 
     fn useless(&mut self, message: String, span: Span, help: &str) {
-        self.diags
-            .push(Diagnostic::new(&codes::USELESS_ATTRIBUTE, message, span).help(help));
+        self.report(&codes::USELESS_ATTRIBUTE, message, span, help);
     }
 }

@@ -1,19 +1,19 @@
 //! Defaults of record fields as JSON, in the order in which they need each other.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
 use crate::ast::Name;
-use crate::ast::expr::{Expr, ExprKind, RecordField};
+use crate::ast::expr::{Expr, ExprKind};
 use crate::base::Span;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::infer::default_value;
 use crate::expr::ty::RecordId;
 
-use super::super::Resolver;
 use super::super::order::behind_what_they_name;
 use super::super::program::RecordDecl;
+use super::super::{Resolver, State};
 
 /// Most values that a default takes from defaults of other records. Where each record holds two of the one before, they
 /// double with each line.
@@ -22,27 +22,6 @@ const MOST_TAKEN: usize = 1_000;
 /// How deep a default may nest, so that readers of JSON, who take 128 levels, can take it with what is around it.
 const MOST_LEVELS: usize = 100;
 
-/// How far the defaults of a record are.
-enum State {
-    Open,
-    Busy,
-    /// How large each field's default is; none for a field without one.
-    Done(Vec<Option<Size>>),
-    /// They go beyond a bound, which is reported, or need some that do.
-    Beyond,
-}
-
-/// How large the JSON of a default is.
-#[derive(Debug, Clone, Copy, Default)]
-struct Size {
-    /// Its values, whatever they nest in.
-    values: usize,
-    /// How deep they nest.
-    levels: usize,
-    /// Those of the values that defaults of other records gave.
-    taken: usize,
-}
-
 /// The records, and how far each is.
 struct Records<'d> {
     decls: &'d [RecordDecl],
@@ -50,17 +29,8 @@ struct Records<'d> {
     places: HashMap<RecordId, usize>,
     /// The copies of a record under other names.
     copies: HashMap<RecordId, Vec<RecordId>>,
-    states: Vec<State>,
-}
-
-/// Why a default has no value.
-enum Lost {
-    /// It needs itself.
-    Circular,
-    /// It goes beyond a bound: what it does.
-    Beyond(String),
-    /// It needs one that goes beyond a bound.
-    Behind,
+    /// Whether its defaults go beyond a bound, or need some that do.
+    states: Vec<State<bool>>,
 }
 
 impl Resolver<'_> {
@@ -85,61 +55,67 @@ impl Resolver<'_> {
             behind_what_they_name(
                 index,
                 &mut (&mut *self, &mut records),
-                |(resolver, records), index| resolver.begin_defaults(index, records),
                 |(resolver, records), index| {
-                    records.states[index] = resolver.fill(index, records);
+                    let defaults = records.decls[index].fields.iter();
+                    let defaults = defaults.filter_map(|field| field.default.as_ref());
+                    let begun = records.states[index].begin();
+                    let records = &**records;
+                    begun.then(|| defaults.flat_map(|e| resolver.needed(e, records)).collect())
+                },
+                |(resolver, records), index| {
+                    records.states[index] = State::Done(resolver.fill(index, records));
                 },
             );
         }
         self.program.records = decls;
     }
 
-    /// Begins a record that is open yet; the records that its defaults need.
-    fn begin_defaults(&self, index: usize, records: &mut Records) -> Option<Vec<usize>> {
-        let State::Open = records.states[index] else {
-            return None;
-        };
-        records.states[index] = State::Busy;
-        let fields = &records.decls[index].fields;
-        let mut needed = Vec::new();
-        for default in fields.iter().filter_map(|field| field.default.as_ref()) {
-            literals(default, &mut |name| {
-                needed.extend(self.place(name, records))
-            });
+    /// Where the records are declared whose literals stand in a default.
+    fn needed(&self, default: &Expr, records: &Records) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut open = vec![default];
+        while let Some(expr) = open.pop() {
+            if let ExprKind::Record { name, .. } = &expr.kind {
+                let id = self.program.types.record_named(&name.node);
+                found.extend(id.and_then(|id| records.places.get(&id)));
+            }
+            expr.each_part(|part| open.push(part));
         }
-        Some(needed)
+        found
     }
 
-    /// Where the record of a literal is declared.
-    fn place(&self, name: &Name, records: &Records) -> Option<usize> {
-        let id = self.program.types.record_named(&name.node)?;
-        records.places.get(&id).copied()
-    }
-
-    /// Writes the defaults of a record, and of its copies, into the table.
-    fn fill(&mut self, index: usize, records: &Records) -> State {
+    /// Writes the defaults of a record, and of its copies, into the table. Whether one goes beyond a bound.
+    fn fill(&mut self, index: usize, records: &Records) -> bool {
         let decl = &records.decls[index];
-        let mut sizes = Vec::new();
-        let mut beyond = false;
+        let mut any_beyond = false;
         for (i, param) in decl.fields.iter().enumerate() {
             let Some(default) = &param.default else {
-                sizes.push(None);
                 continue;
             };
-            let found = self.size(default, records);
-            if let Err(lost) = &found {
-                let found = lost.report(&param.name, default.span);
-                // Of several that go beyond a bound the first is enough.
-                let found = found.filter(|_| !beyond || matches!(lost, Lost::Circular));
-                found.into_iter().for_each(|found| self.diags.push(found));
-                beyond |= !matches!(lost, Lost::Circular);
+            let needed = self.needed(default, records);
+            let mut states = needed.iter().map(|at| &records.states[*at]);
+            // Some value, so that it isn't missing where the record is made.
+            let mut value = Some(Json::Null);
+            if states.clone().any(|state| !matches!(state, State::Done(_))) {
+                let message = format!("the default of `{}` needs itself", param.name.node);
+                self.diags.push(Diagnostic::new(
+                    &codes::CIRCULAR_TYPE,
+                    message,
+                    default.span,
+                ));
+            } else if states.any(|state| matches!(state, State::Done(true))) {
+                any_beyond = true;
+            } else {
+                value = default_value(default, &param.ty.node, &self.program.types);
+                if let Some(beyond) = value.as_ref().and_then(|value| beyond(default, value)) {
+                    // Of several that go beyond a bound the first is enough.
+                    if !any_beyond {
+                        self.beyond(&param.name, default.span, &beyond);
+                    }
+                    any_beyond = true;
+                    value = Some(Json::Null);
+                }
             }
-            let value = match found {
-                // Some value, so that it isn't missing where the record is made.
-                Err(_) => Some(Json::Null),
-                Ok(_) => default_value(default, &param.ty.node, &self.program.types),
-            };
-            sizes.push(value.as_ref().map(|_| found.unwrap_or_default()));
             if let Some(field) = self.program.types.records[decl.id].fields.get_mut(i) {
                 field.default = value;
             }
@@ -148,127 +124,37 @@ impl Resolver<'_> {
             let fields = self.program.types.records[decl.id].fields.clone();
             self.program.types.records[*copy].fields = fields;
         }
-        match beyond {
-            true => State::Beyond,
-            false => State::Done(sizes),
-        }
+        any_beyond
     }
 
-    /// How large the JSON of a default becomes. Goes as deep as the expression nests.
-    fn size(&self, default: &Expr, records: &Records) -> Result<Size, Lost> {
-        let size = self.size_of(default, records)?;
-        if size.levels > MOST_LEVELS {
-            let what = format!("nests more than {MOST_LEVELS} levels deep");
-            return Err(Lost::Beyond(what));
-        }
-        if size.taken > MOST_TAKEN {
-            let what = format!("takes more than {MOST_TAKEN} values from defaults of records");
-            return Err(Lost::Beyond(what));
-        }
-        Ok(size)
+    fn beyond(&mut self, field: &Name, span: Span, beyond: &str) {
+        let message = format!("the default of `{}` {beyond}", field.node);
+        let help = "leave this default out, or one of those that it takes, and give the value where one is made";
+        self.report(&codes::LIMIT_EXCEEDED, message, span, help);
     }
+}
 
-    fn size_of(&self, expr: &Expr, records: &Records) -> Result<Size, Lost> {
-        let mut all = Size::default();
-        match &expr.kind {
-            ExprKind::List(elements) => {
-                for element in elements {
-                    all.hold(self.size_of(&element.value, records)?);
-                }
-            }
-            ExprKind::Map(entries) => {
-                for entry in entries {
-                    all.hold(self.size_of(&entry.value, records)?);
-                }
-            }
-            ExprKind::Record { name, fields } => {
-                for field in fields {
-                    all.hold(self.size_of(&field.value, records)?);
-                }
-                if let Some(at) = self.place(name, records) {
-                    self.take(at, fields, records, &mut all)?;
-                }
-            }
+/// Which bound a default goes beyond. What is written in it itself counts for nothing.
+fn beyond(default: &Expr, value: &Json) -> Option<String> {
+    let mut written = 0;
+    let mut open = vec![default];
+    while let Some(expr) = open.pop() {
+        written += 1;
+        expr.each_part(|part| open.push(part));
+    }
+    let mut values = 0;
+    let mut open = vec![(value, 1)];
+    while let Some((value, level)) = open.pop() {
+        values += 1;
+        if level > MOST_LEVELS {
+            return Some(format!("nests more than {MOST_LEVELS} levels deep"));
+        }
+        match value {
+            Json::Array(items) => open.extend(items.iter().map(|item| (item, level + 1))),
+            Json::Object(entries) => open.extend(entries.values().map(|item| (item, level + 1))),
             _ => {}
         }
-        all.values += 1;
-        all.levels += 1;
-        Ok(all)
     }
-
-    /// Adds the defaults of the fields of a record that are not given.
-    fn take(
-        &self,
-        at: usize,
-        given: &[RecordField],
-        records: &Records,
-        all: &mut Size,
-    ) -> Result<(), Lost> {
-        let sizes = match &records.states[at] {
-            State::Open | State::Busy => return Err(Lost::Circular),
-            State::Beyond => return Err(Lost::Behind),
-            State::Done(sizes) => sizes,
-        };
-        let given: BTreeSet<&str> = given.iter().map(|field| field.name.as_str()).collect();
-        for (field, size) in records.decls[at].fields.iter().zip(sizes) {
-            if let Some(size) = size.filter(|_| !given.contains(field.name.as_str())) {
-                all.hold(Size {
-                    taken: size.values,
-                    ..size
-                });
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Size {
-    /// Adds a value that stands in this one.
-    fn hold(&mut self, part: Size) {
-        self.values += part.values;
-        self.taken += part.taken;
-        self.levels = self.levels.max(part.levels);
-    }
-}
-
-impl Lost {
-    /// What is said of it; nothing where it is said of another default.
-    fn report(&self, field: &Name, span: Span) -> Option<Diagnostic> {
-        let field = &field.node;
-        match self {
-            Lost::Circular => {
-                let message = format!("the default of `{field}` needs itself");
-                Some(Diagnostic::new(&codes::CIRCULAR_TYPE, message, span))
-            }
-            Lost::Beyond(what) => {
-                let message = format!("the default of `{field}` {what}");
-                let help = "leave this default out, or one of those that it takes, and give the value where one is made";
-                Some(Diagnostic::new(&codes::LIMIT_EXCEEDED, message, span).help(help))
-            }
-            Lost::Behind => None,
-        }
-    }
-}
-
-/// Calls for the names of the record literals of a constant.
-fn literals<'e>(expr: &'e Expr, found: &mut impl FnMut(&'e Name)) {
-    match &expr.kind {
-        ExprKind::List(elements) => {
-            elements
-                .iter()
-                .for_each(|element| literals(&element.value, found));
-        }
-        ExprKind::Map(entries) => {
-            entries
-                .iter()
-                .for_each(|entry| literals(&entry.value, found));
-        }
-        ExprKind::Record { name, fields } => {
-            found(name);
-            fields
-                .iter()
-                .for_each(|field| literals(&field.value, found));
-        }
-        _ => {}
-    }
+    (values > written + MOST_TAKEN)
+        .then(|| format!("takes more than {MOST_TAKEN} values from defaults of records"))
 }

@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use crate::ast::item::{Item, TypeBody};
 
-use super::alias::{Alias, AliasState};
+use super::alias::Alias;
 use super::program::Module;
-use super::{Policy, PolicyState, Resolver, Toolset, ToolsetState};
+use super::{Policy, Resolver, State, Toolset};
 
 impl Resolver<'_> {
     /// Resolves everything that stands outside of graphs. Types come first, since all else names them.
@@ -61,7 +61,7 @@ impl Resolver<'_> {
                                 name: &decl.name,
                                 file: file.id,
                                 body,
-                                state: AliasState::Open,
+                                state: State::Open,
                             });
                         }
                     }
@@ -69,12 +69,12 @@ impl Resolver<'_> {
                         file: file.id,
                         name: &decl.name,
                         spec: &decl.policy,
-                        state: PolicyState::Open,
+                        state: State::Open,
                     }),
                     Item::Toolset(decl) => self.toolsets.push(Toolset {
                         file: file.id,
                         decl,
-                        state: ToolsetState::Open,
+                        state: State::Open,
                     }),
                     _ => {}
                 }

@@ -1,20 +1,21 @@
 //! `model writer = "provider/name" { .. }`
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
+use petgraph::visit::EdgeRef;
 
 use crate::ast::Name;
 use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::{ModelDecl, ModelSetting, SettingValue};
 use crate::base::name::{closest, list};
-use crate::base::{FileId, IdVec, Span, Spanned};
+use crate::base::{FileId, Span, Spanned};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Seen, Thing, Wanted};
 use super::super::program::{Model, ModelSettings};
 use super::super::setting::integer;
 
@@ -53,17 +54,14 @@ impl Resolver<'_> {
         }
         let mut settings = ModelSettings::default();
         let mut fallback = Vec::new();
-        let mut seen: Vec<&Name> = Vec::new();
+        let mut seen = Seen::default();
         for setting in &decl.settings {
-            match seen.iter().find(|known| known.node == setting.key.node) {
-                Some(first) => self.given_twice(first, &setting.key),
-                None => {
-                    seen.push(&setting.key);
-                    match setting.key.node.as_str() {
-                        "fallback" => fallback = self.fallback(file, setting),
-                        _ => self.model_setting(file, &mut settings, setting),
-                    }
-                }
+            if !self.given_once(&mut seen, &setting.key) {
+                continue;
+            }
+            match setting.key.node.as_str() {
+                "fallback" => fallback = self.fallback(file, setting),
+                _ => self.model_setting(file, &mut settings, setting),
             }
         }
         self.program.models.push(Model {
@@ -160,93 +158,48 @@ impl Resolver<'_> {
         models
     }
 
-    /// Reports models that fall back to themselves, directly or through others: each circle once, where it closes.
+    /// Reports models that fall back to themselves, directly or through others: each group that does once, at its first model.
     pub fn fallbacks(&mut self) {
         let models = &self.program.models;
-        let mut told: BTreeSet<ModelId> = BTreeSet::new();
-        let mut found = Vec::new();
-        let groups = groups(models);
-        for id in models.ids() {
-            if told.contains(&id) {
-                continue;
+        let mut graph: DiGraph<ModelId, Span> = DiGraph::new();
+        let at: Vec<NodeIndex> = models.ids().map(|id| graph.add_node(id)).collect();
+        for (from, model) in at.iter().zip(models) {
+            for to in &model.fallback {
+                if let Some(place) = at.get(to.node.0 as usize) {
+                    graph.add_edge(*from, *place, to.span);
+                }
             }
-            let circle = circle(models, &groups, id);
-            let Some(((from, closing), rest)) = circle.split_last() else {
-                continue;
+        }
+        for group in kosaraju_scc(&graph) {
+            let inner = |edge: &EdgeReference<Span>| group.contains(&edge.target());
+            let mut members = group.clone();
+            members.sort();
+            let edges = members
+                .iter()
+                .flat_map(|from| graph.edges(*from).filter(inner));
+            let mut edges: Vec<EdgeReference<Span>> = edges.collect();
+            let Some(first) = edges.pop() else { continue };
+            let name = |at: &NodeIndex| {
+                let model = graph.node_weight(*at).and_then(|id| models.get(*id));
+                model.map_or("?", |model| model.name.as_str())
             };
-            if circle.iter().any(|(model, _)| told.contains(model)) {
-                continue;
-            }
-            told.extend(circle.iter().map(|(model, _)| *model));
-            let name = |id: &ModelId| models.get(*id).map_or("?", |model| &model.name.node);
-            let through = match rest.is_empty() {
-                true => String::new(),
-                false => format!(", through {}", list(rest.iter().map(|(id, _)| name(id)))),
+            let others = members.iter().filter(|at| **at != first.source());
+            let message = match group.len() {
+                1 => format!("model `{}` falls back to itself", name(&first.source())),
+                _ => format!(
+                    "model `{}` falls back to itself, through {}",
+                    name(&first.source()),
+                    list(others.map(name))
+                ),
             };
-            let message = format!("model `{}` falls back to itself{through}", name(from));
-            let diagnostic = Diagnostic::new(&codes::CIRCULAR_FALLBACK, message, *closing)
+            let found = Diagnostic::new(&codes::CIRCULAR_FALLBACK, message, *first.weight())
                 .help("take it out of one `fallback`: a model that has failed is not asked again");
-            found.push(rest.iter().fold(diagnostic, |found, (model, span)| {
-                found.label(*span, format!("`{}` falls back to this", name(model)))
+            self.diags.push(edges.iter().fold(found, |found, edge| {
+                found.label(
+                    *edge.weight(),
+                    format!("`{}` falls back to this", name(&edge.source())),
+                )
             }));
         }
-        for diagnostic in found {
-            self.diags.push(diagnostic);
-        }
     }
-}
-
-/// A number for each model: those that lead to each other have the same one.
-fn groups(models: &IdVec<ModelId, Model>) -> Vec<usize> {
-    let mut graph: DiGraph<(), ()> = DiGraph::new();
-    for _ in models {
-        graph.add_node(());
-    }
-    for (from, model) in models.entries() {
-        for to in &model.fallback {
-            let (from, to) = (from.0 as usize, to.node.0 as usize);
-            if to < models.len() {
-                graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
-            }
-        }
-    }
-    let mut group = vec![0; models.len()];
-    for (number, members) in kosaraju_scc(&graph).into_iter().enumerate() {
-        for member in members {
-            if let Some(slot) = group.get_mut(member.index()) {
-                *slot = number;
-            }
-        }
-    }
-    group
-}
-
-/// The shortest way from a model back to itself: each model of it with the place where it names the next.
-fn circle(models: &IdVec<ModelId, Model>, groups: &[usize], id: ModelId) -> Vec<(ModelId, Span)> {
-    let group = |id: ModelId| groups.get(id.0 as usize);
-    let mut came: BTreeMap<ModelId, (ModelId, Span)> = BTreeMap::new();
-    let mut open = VecDeque::from([id]);
-    while let Some(from) = open.pop_front() {
-        for next in models.get(from).into_iter().flat_map(|m| &m.fallback) {
-            if came.contains_key(&next.node) || group(next.node) != group(id) {
-                continue;
-            }
-            came.insert(next.node, (from, next.span));
-            open.push_back(next.node);
-        }
-        if came.contains_key(&id) {
-            break;
-        }
-    }
-    let mut way = Vec::new();
-    let mut at = id;
-    while let Some((from, span)) = came.get(&at) {
-        way.push((*from, *span));
-        at = *from;
-        if at == id {
-            break;
-        }
-    }
-    way.reverse();
-    way
 }

@@ -3,6 +3,7 @@
 use crate::ast::item::PromptDecl;
 use crate::ast::node::Template;
 use crate::base::FileId;
+use crate::diag::codes;
 
 use super::super::Resolver;
 use super::super::program::Prompt;
@@ -21,7 +22,7 @@ impl Resolver<'_> {
                     decl.name.node
                 );
                 let help = "write the text here, or name the other prompt where this one is used";
-                self.bad_value_mended(message, *span, help);
+                self.report(&codes::BAD_VALUE, message, *span, help);
                 None
             }
         };

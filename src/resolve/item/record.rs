@@ -1,14 +1,12 @@
 //! Records and enums: what `declare` left empty in the type table.
 
-use std::collections::BTreeMap;
-
 use crate::ast::Name;
 use crate::ast::item::{EnumDecl, Item, TypeBody, TypeDecl};
 use crate::base::FileId;
 use crate::expr::ty::{EnumMember, RecordField};
 
 use super::super::Resolver;
-use super::super::names::Thing;
+use super::super::names::{Seen, Thing};
 use super::super::naming::Style;
 use super::super::program::{self, Param, RecordDecl};
 use crate::expr::infer::default_value;
@@ -79,16 +77,14 @@ impl Resolver<'_> {
             return;
         };
         let mut members: Vec<Name> = Vec::new();
-        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
+        let mut seen = Seen::default();
         let mut all_aliases: Vec<(usize, Name)> = Vec::new();
         for (index, member) in decl.members.iter().enumerate() {
             self.check_style(&member.name, Style::Snake);
             let (doc, aliases) = self.member_attributes(&member.doc, &member.attributes);
-            if let Some(first) = seen.get(member.name.as_str()) {
-                self.twice("member", first, &member.name);
+            if !self.once(&mut seen, "member", &member.name) {
                 continue;
             }
-            seen.insert(&member.name, &member.name);
             members.push(member.name.clone());
             all_aliases.extend(aliases.iter().map(|alias| (index, alias.clone())));
             self.program.types.enums[id].members.push(EnumMember {

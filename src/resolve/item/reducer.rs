@@ -15,8 +15,12 @@ impl Resolver<'_> {
     pub fn reducer(&mut self, file: FileId, decl: &ReducerDecl) {
         if channel::BUILT_IN.contains(&decl.name.node.as_str()) {
             let message = format!("`{}` is a built-in reducer", decl.name.node);
-            let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, decl.name.span);
-            self.diags.push(diagnostic.help("choose another name"));
+            self.report(
+                &codes::RESERVED_NAME,
+                message,
+                decl.name.span,
+                "choose another name",
+            );
         }
         let mut params = self.params(file, &decl.params, "parameter", false);
         let mut returns = self.spanned_type(file, &decl.returns);

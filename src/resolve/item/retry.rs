@@ -8,9 +8,9 @@ use crate::base::FileId;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{ErrorKind, Retry};
 
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Seen, Thing, Wanted};
 use super::super::order::behind_what_they_name;
-use super::super::{PolicyState, Resolver};
+use super::super::{Resolver, State};
 
 /// Keys of a block.
 const KEYS: [&str; 6] = ["attempts", "initial", "factor", "max", "jitter", "on"];
@@ -46,22 +46,21 @@ impl Resolver<'_> {
     pub fn policy(&mut self, index: usize) -> Option<Retry> {
         behind_what_they_name(index, self, Self::begin_policy, Self::finish_policy);
         let policy = self.policies.get(index)?;
-        if let PolicyState::Done(retry) = &policy.state {
+        if let State::Done(retry) = &policy.state {
             return retry.clone();
         }
         let message = format!("retry policy `{}` stands for itself", policy.name.node);
         let help = "write out what it does: `{ attempts 3 }`";
-        self.bad_value_mended(message, policy.name.span, help);
+        self.report(&codes::BAD_VALUE, message, policy.name.span, help);
         None
     }
 
     /// Begins a policy that is open yet; the one that it stands for.
     fn begin_policy(&mut self, index: usize) -> Option<Vec<usize>> {
         let policy = self.policies.get_mut(index)?;
-        let PolicyState::Open = policy.state else {
+        if !policy.state.begin() {
             return None;
-        };
-        policy.state = PolicyState::Busy;
+        }
         let (file, spec) = (policy.file, policy.spec);
         let RetrySpec::Named(name) = spec else {
             return Some(Vec::new());
@@ -79,23 +78,19 @@ impl Resolver<'_> {
         let (file, spec) = (policy.file, policy.spec);
         let retry = self.retry(file, spec);
         if let Some(policy) = self.policies.get_mut(index) {
-            policy.state = PolicyState::Done(retry);
+            policy.state = State::Done(retry);
         }
     }
 
     fn retry_block(&mut self, settings: &[RetrySetting]) -> Retry {
         let mut retry = Retry::default();
-        let mut seen: Vec<&Name> = Vec::new();
+        let mut seen = Seen::default();
         for setting in settings {
-            let key = &setting.key;
-            if let Some(first) = seen.iter().find(|known| known.node == key.node) {
-                self.given_twice(first, key);
-                continue;
+            if self.given_once(&mut seen, &setting.key) {
+                self.retry_setting(&mut retry, &setting.key, &setting.value);
             }
-            seen.push(key);
-            self.retry_setting(&mut retry, key, &setting.value);
         }
-        let longest = seen.iter().find(|key| key.node == "max");
+        let longest = seen.get("max");
         if let Some(key) = longest.filter(|_| retry.max_ms < retry.initial_ms) {
             let message = "`max` is shorter than `initial`, expected at least as long";
             self.bad_value(message.to_owned(), key.span);
@@ -143,8 +138,8 @@ impl Resolver<'_> {
         };
         if names.is_empty() {
             let help = "take it out, or name some: `on [rate_limit, timeout]`";
-            let message = "`on` is empty, expected kinds of error".into();
-            self.bad_value_mended(message, key.span, help);
+            let message = "`on` is empty, expected kinds of error";
+            self.report(&codes::BAD_VALUE, message, key.span, help);
         }
         let mut kinds = Vec::new();
         for name in names {
@@ -152,7 +147,12 @@ impl Resolver<'_> {
                 Some(ErrorKind::Unapproved) => {
                     let message =
                         "`retry` never tries `unapproved` again: a person has refused the call";
-                    self.bad_value_mended(message.to_owned(), name.span, "take it out");
+                    self.report(
+                        &codes::BAD_VALUE,
+                        message.to_owned(),
+                        name.span,
+                        "take it out",
+                    );
                 }
                 Some(kind) if !kinds.contains(&kind) => kinds.push(kind),
                 Some(_) => {}
@@ -172,15 +172,5 @@ impl Resolver<'_> {
         let keys = keys.iter().copied();
         self.diags
             .push(found.meant(key.span, &key.node, keys, "it has"));
-    }
-
-    /// Reports a setting or property that is given twice.
-    pub fn given_twice(&mut self, first: &Name, again: &Name) {
-        let message = format!("`{}` is given twice", again.node);
-        let diagnostic = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, again.span)
-            .here("given again")
-            .label(first.span, "first given here")
-            .help("keep one of the two");
-        self.diags.push(diagnostic);
     }
 }

@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, codes};
 use super::super::names::{Thing, Wanted};
 use super::super::order::behind_what_they_name;
 use super::super::program::{Narrowing, ToolList, ToolUse};
-use super::super::{Resolver, ToolsetState};
+use super::super::{Resolver, State};
 
 impl Resolver<'_> {
     /// The tools of a list, toolsets replaced by their members.
@@ -81,35 +81,29 @@ impl Resolver<'_> {
         }
         let tools = &self.program.tools;
         let tool = tools.get(used.tool).map_or("?", |tool| &tool.name.node);
+        let (tool, first) = (tool.to_owned(), first.span);
         let message = format!("tool `{tool}` is in this list twice, narrowed in different ways");
-        let diagnostic = Diagnostic::new(&codes::TOOL_NARROWED_TWICE, message, used.span)
-            .here("again here")
-            .label(first.span, "first here")
-            .help(format!(
-                "list it once: `{tool} where A || B` for either, `{tool} where A && B` for both"
-            ));
-        self.diags.push(diagnostic);
+        self.narrowed_twice(message, &tool, (first, used.span));
     }
 
     fn listed_twice(&mut self, first: &Name, again: &ToolRef) {
         match again.narrow {
             None => self.twice("tool", first, &again.name),
             Some(_) => {
-                let name = &again.name.node;
-                let message = format!("`{name}` is in this list twice");
-                let diagnostic = Diagnostic::new(
-                    &codes::TOOL_NARROWED_TWICE,
-                    message,
-                    again.name.span,
-                )
-                .here("again here")
-                .label(first.span, "first here")
-                .help(format!(
-                    "list it once: `{name} where A || B` for either, `{name} where A && B` for both"
-                ));
-                self.diags.push(diagnostic);
+                let name = &again.name;
+                let message = format!("`{}` is in this list twice", name.node);
+                self.narrowed_twice(message, &name.node, (first.span, name.span));
             }
         }
+    }
+
+    fn narrowed_twice(&mut self, message: String, name: &str, (first, again): (Span, Span)) {
+        let found = Diagnostic::new(&codes::TOOL_NARROWED_TWICE, message, again)
+            .here("again here")
+            .label(first, "first here");
+        self.diags.push(found.help(format!(
+            "list it once: `{name} where A || B` for either, `{name} where A && B` for both"
+        )));
     }
 
     /// A toolset's tools. A circle of toolsets is reported once.
@@ -123,24 +117,23 @@ impl Resolver<'_> {
         let Some(set) = self.toolsets.get(index) else {
             return empty(Span::default());
         };
-        if let ToolsetState::Done(list) = &set.state {
+        if let State::Done(list) = &set.state {
             return list.clone();
         }
         let name = &set.decl.name;
         let message = format!("toolset `{}` holds itself", name.node);
         let help = format!("take `{}` out of its own tools", name.node);
         let (at, span) = (name.span, set.decl.span);
-        self.bad_value_mended(message, at, &help);
+        self.report(&codes::BAD_VALUE, message, at, &help);
         empty(span)
     }
 
     /// Begins a toolset that is open yet; the toolsets that it names.
     fn begin_toolset(&mut self, index: usize) -> Option<Vec<usize>> {
         let set = self.toolsets.get_mut(index)?;
-        let ToolsetState::Open = set.state else {
+        if !set.state.begin() {
             return None;
-        };
-        set.state = ToolsetState::Busy;
+        }
         let (file, decl) = (set.file, set.decl);
         let named = decl.tools.iter().map(|used| self.meaning(file, &used.name));
         let sets = named.filter_map(|thing| match thing {
@@ -160,7 +153,7 @@ impl Resolver<'_> {
         }
         let list = self.tool_list(file, &decl.tools, decl.span);
         if let Some(set) = self.toolsets.get_mut(index) {
-            set.state = ToolsetState::Done(list);
+            set.state = State::Done(list);
         }
     }
 

@@ -1,12 +1,12 @@
 //! Tools: what they give back, and what is in scope of their bodies.
 
+use crate::base::Span;
 use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Tool, Work};
 
 use super::cross::Source;
 use super::env::env;
 use super::leaf::{Leaf, Path, leaves};
-use super::resolve::Settled;
 use super::search::{Inside, Search};
 use super::shape::shape;
 use super::value::made;
@@ -32,18 +32,11 @@ impl Search<'_> {
 
     /// The mark of a tool's result that is looked for.
     pub fn result_mark(&self, tool: &Tool) -> Option<Source> {
-        let held = tool
-            .returns
-            .as_ref()
-            .map(|ty| shape(self.program, &ty.node, &[]).held);
-        let (span, word) = self
-            .wanted
-            .mark(&tool.marks)
-            .or_else(|| self.wanted.mark(&held?))?;
-        Some((
-            span,
-            format!("what tool `{}` gives back is `@{word}`", tool.name.node),
-        ))
+        let held = tool.returns.as_ref();
+        let held = held.map(|ty| shape(self.program, &ty.node, &[]).held);
+        let own = self.wanted.mark(&tool.marks);
+        let (span, word) = own.or_else(|| self.wanted.mark(&held?))?;
+        Some(marked_result(tool, span, word))
     }
 
     /// What makes a tool's result such a value where that node calls it: its mark, or what its body makes it from.
@@ -82,19 +75,14 @@ impl Search<'_> {
     ) -> Option<Source> {
         let declared = self.program.tools.get(tool)?;
         let path = leaf.path.0.get(1..).unwrap_or_default();
-        let settled = declared.returns.as_ref();
-        let settled = settled.map(|ty| self.settled(&ty.node, path, leaf));
-        let held = match settled {
-            Some(Settled::Marked(source)) => return Some(source),
-            Some(Settled::Harmless) => return None,
-            Some(Settled::Holds(source)) => Some(source),
-            Some(Settled::Open) | None => None,
-        };
-        if let Some((span, word)) = self.wanted.mark(&declared.marks) {
-            let said = format!("what tool `{}` gives back is `@{word}`", declared.name.node);
-            return Some((span, said));
+        let returns = declared.returns.as_ref();
+        let settled = returns.and_then(|ty| self.settled(&ty.node, path, leaf));
+        if let Some(settled) = settled {
+            return settled;
         }
-        held.or_else(|| self.returned((id, node, tool), path, parent))
+        let mark = self.wanted.mark(&declared.marks);
+        mark.map(|(span, word)| marked_result(declared, span, word))
+            .or_else(|| self.returned((id, node, tool), path, parent))
     }
 
     /// A name in the body of a tool: a parameter, or a field that it reads.
@@ -117,10 +105,8 @@ impl Search<'_> {
             .params
             .iter()
             .find(|param| param.name.node == *name)?;
-        match self.settled_on_its_way(&param.ty.node, rest, leaf) {
-            Settled::Marked(source) | Settled::Holds(source) => return Some(source),
-            Settled::Open => {}
-            Settled::Harmless => return None,
+        if let Some(settled) = self.settled_on_its_way(&param.ty.node, rest, leaf) {
+            return settled;
         }
         if self.wanted.guarded && param.constraints.pattern.is_some() {
             return None;
@@ -131,14 +117,8 @@ impl Search<'_> {
                 let arg = args.iter().find(|arg| arg.name.node == *name)?;
                 let lets = self.guarded(calling);
                 let made_from = made(&arg.value, &lets).below(rest).leaves();
-                let made_from = self.unguarded(calling, made_from);
-                for leaf in made_from {
-                    let hit = self.resolve(Inside::Before(id, node), &leaf, parent);
-                    if hit.is_some() {
-                        return hit;
-                    }
-                }
-                None
+                let mut made_from = self.unguarded(calling, made_from).into_iter();
+                made_from.find_map(|leaf| self.resolve(Inside::Before(id, node), &leaf, parent))
             }
             Work::Agent { .. } | Work::Tools { .. }
                 if self.wanted.model && (!declared.asks() || self.unseen.contains_key(&tool)) =>
@@ -152,4 +132,9 @@ impl Search<'_> {
             _ => None,
         }
     }
+}
+
+fn marked_result(tool: &Tool, span: Span, word: &str) -> Source {
+    let name = &tool.name.node;
+    (span, format!("what tool `{name}` gives back is `@{word}`"))
 }

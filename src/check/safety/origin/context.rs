@@ -7,7 +7,6 @@ use crate::ir::GraphId;
 
 use super::cross::{Source, marked};
 use super::leaf::Leaf;
-use super::resolve::Settled;
 use super::search::{Inside, Search};
 
 impl Search<'_> {
@@ -31,9 +30,9 @@ impl Search<'_> {
                 continue;
             }
             match self.settled(&field.ty.node, rest, leaf) {
-                Settled::Marked(source) | Settled::Holds(source) => return Some(source),
-                Settled::Open => {}
-                Settled::Harmless => continue,
+                Some(None) => continue,
+                Some(source) => return source,
+                None => {}
             }
             if let Some((span, word)) = self.wanted.mark(&field.marks) {
                 return Some(marked(span, word, name));

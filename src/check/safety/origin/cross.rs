@@ -7,7 +7,6 @@ use crate::resolve::program::{Graph, Node, Route, Work};
 use super::super::super::cfg::{BlockId, EdgeKind, Transition};
 use super::graph::block;
 use super::leaf::{Leaf, Path};
-use super::resolve::Settled;
 use super::search::{Inside, Key, Search};
 use super::told::{jump_of, told_by_way};
 use super::value::made;
@@ -180,8 +179,7 @@ impl<'a> Search<'a> {
             let mut path = vec![field.name.node.clone()];
             path.extend(rest.iter().cloned());
             let leaf = Leaf::new(Path(path), field.name.span);
-            let settled = self.settled(&field.ty.node, rest, &leaf);
-            if let Settled::Marked(source) | Settled::Holds(source) = settled {
+            if let Some(source) = self.settled(&field.ty.node, rest, &leaf).flatten() {
                 return Some(source);
             }
         }

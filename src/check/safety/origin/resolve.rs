@@ -16,18 +16,6 @@ use super::told::told_by_way;
 use super::value::made;
 use super::vouch::Vetted;
 
-/// What a type and the marks of its fields say of a value.
-pub(super) enum Settled {
-    /// There is nothing to look for.
-    Harmless,
-    /// A source: a field on the way to it is marked.
-    Marked(Source),
-    /// A source: it holds a field that is marked.
-    Holds(Source),
-    /// Nothing.
-    Open,
-}
-
 impl<'a> Search<'a> {
     /// As [`Search::resolve`]; what it opens carries the note.
     pub(super) fn resolve_noting(
@@ -86,8 +74,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the type and its marks settle it.
-    pub(super) fn settled(&self, ty: &Type, path: &[String], leaf: &Leaf) -> Settled {
+    /// What a type and the marks of its fields say of a value, where they settle it: that it is a source, or that there is
+    /// nothing to look for.
+    pub(super) fn settled(
+        &self,
+        ty: &Type,
+        path: &[String],
+        leaf: &Leaf,
+    ) -> Option<Option<Source>> {
         let shape = shape(self.program, ty, path);
         let name = leaf.path.0.last().map_or("", String::as_str);
         let name = match name {
@@ -95,32 +89,24 @@ impl<'a> Search<'a> {
             at if is_index(at) => leaf.path.root(),
             name => name,
         };
-        let marked = |marks| {
-            let mark = self.wanted.mark(marks);
-            mark.map(|(span, word)| marked(span, word, name))
-        };
-        if shape.position {
-            return Settled::Harmless;
+        if shape.position || self.wanted.guarded && (shape.plain || shape.formed) {
+            return Some(None);
         }
-        if self.wanted.guarded && (shape.plain || shape.formed) {
-            return Settled::Harmless;
-        }
-        if let Some(source) = marked(&shape.marks) {
-            return Settled::Marked(source);
-        }
-        match marked(&shape.held) {
-            Some(source) => Settled::Holds(source),
-            None => Settled::Open,
-        }
+        let marks = [&shape.marks, &shape.held].into_iter();
+        let mark = marks.filter_map(|marks| self.wanted.mark(marks)).next();
+        mark.map(|(span, word)| Some(marked(span, word, name)))
     }
 
     /// The same for a value that has come from somewhere else: a condition may stand between that and here, so where
     /// conditions count, its marks do where it came in.
-    pub(super) fn settled_on_its_way(&self, ty: &Type, path: &[String], leaf: &Leaf) -> Settled {
-        match self.settled(ty, path, leaf) {
-            Settled::Marked(_) | Settled::Holds(_) if self.wanted.guarded => Settled::Open,
-            settled => settled,
-        }
+    pub(super) fn settled_on_its_way(
+        &self,
+        ty: &Type,
+        path: &[String],
+        leaf: &Leaf,
+    ) -> Option<Option<Source>> {
+        let settled = self.settled(ty, path, leaf);
+        settled.filter(|source| source.is_none() || !self.wanted.guarded)
     }
 
     /// A person's answer is trusted, unless its type has marks.
@@ -134,10 +120,7 @@ impl<'a> Search<'a> {
             }
         };
         let rest = leaf.path.0.get(1..).unwrap_or_default();
-        match self.settled(&expect?.node, rest, leaf) {
-            Settled::Marked(source) | Settled::Holds(source) => Some(source),
-            Settled::Open | Settled::Harmless => None,
-        }
+        self.settled(&expect?.node, rest, leaf).flatten()
     }
 
     fn state(
@@ -154,10 +137,8 @@ impl<'a> Search<'a> {
         if self.wanted.guarded && declared.constraints.pattern.is_some() {
             return None;
         }
-        match self.settled_on_its_way(&declared.ty.node, rest, leaf) {
-            Settled::Marked(source) | Settled::Holds(source) => return Some(source),
-            Settled::Open => {}
-            Settled::Harmless => return None,
+        if let Some(settled) = self.settled_on_its_way(&declared.ty.node, rest, leaf) {
+            return settled;
         }
         if !self.wanted.guarded
             && let Some((span, word)) = self.wanted.mark(&declared.marks)
@@ -204,11 +185,10 @@ impl<'a> Search<'a> {
         let declared = graph.nodes.get(node)?;
         let env = env(&declared.lets);
         for item in declared.set.iter().filter(|item| item.field == Some(field)) {
-            for leaf in made(&item.value, &env).below(rest).leaves() {
-                let hit = self.resolve(Inside::Work(id, node), &leaf, parent);
-                if hit.is_some() {
-                    return hit;
-                }
+            let mut made_from = made(&item.value, &env).below(rest).leaves().into_iter();
+            let hit = made_from.find_map(|l| self.resolve(Inside::Work(id, node), &l, parent));
+            if hit.is_some() {
+                return hit;
             }
         }
         self.push((id, BlockId::Node(node)), (field, rest), parent, None);
@@ -227,10 +207,8 @@ impl<'a> Search<'a> {
         let (name, rest) = leaf.path.0.get(1..)?.split_first()?;
         let at = (declared.input.iter()).position(|param| param.name.node == *name)?;
         let param = declared.input.get(at)?;
-        match self.settled_on_its_way(&param.ty.node, rest, leaf) {
-            Settled::Marked(source) | Settled::Holds(source) => return Some(source),
-            Settled::Open => {}
-            Settled::Harmless => return None,
+        if let Some(settled) = self.settled_on_its_way(&param.ty.node, rest, leaf) {
+            return settled;
         }
         if !self.entered.insert((id, node, at + 1)) {
             return None;
@@ -296,10 +274,8 @@ impl<'a> Search<'a> {
         if leaf.path.root() == "output" {
             let ty = call.output.as_ref()?;
             let rest = leaf.path.0.get(1..).unwrap_or_default();
-            match self.settled(&ty.node, rest, leaf) {
-                Settled::Marked(source) | Settled::Holds(source) => return Some(source),
-                Settled::Open => {}
-                Settled::Harmless => return None,
+            if let Some(settled) = self.settled(&ty.node, rest, leaf) {
+                return settled;
             }
         }
         let by_tools = match leaf.path.root() {

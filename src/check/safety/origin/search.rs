@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use crate::base::{IdVec, Span};
+use crate::diag::Diagnostic;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId, ToolId};
 use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, Node, Program};
@@ -87,6 +88,16 @@ pub struct Trail {
     pub through: Vec<(Span, String)>,
     /// Where it is read for the use.
     pub read: Span,
+}
+
+impl Trail {
+    /// The finding with the source, and the writes on the way from there.
+    pub fn label(&self, found: Diagnostic) -> Diagnostic {
+        let all = [&self.source].into_iter().chain(&self.through);
+        all.fold(found, |found, (span, text)| {
+            found.label(*span, text.clone())
+        })
+    }
 }
 
 /// The part of a trail from its source to a place.

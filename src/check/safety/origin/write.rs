@@ -142,9 +142,8 @@ impl<'a> Search<'a> {
                 false => Vetted::new(),
             };
             let env = env_knowing(&body.lets, &told);
-            let own = body.set.iter().map(|item| (&item.field, &item.value));
-            let jumps = body.jump_sets().map(|item| (&item.name, &item.value));
-            for (field, value) in own.chain(jumps).filter(|(field, _)| field.node == *name) {
+            for item in body.writes().filter(|item| item.name.node == *name) {
+                let (field, value) = (&item.name, &item.value);
                 let inside = Inside::Body(key.graph, id, used.node);
                 let note = (
                     field.span,

@@ -120,8 +120,7 @@ impl Find<'_> {
             let read = body.reads.iter().map(|read| &read.name.node);
             let read = read.filter_map(|name| graph.field(name));
             self.given.extend(read.map(here));
-            let own = body.set.iter().map(|item| &item.field);
-            for name in own.chain(body.jump_sets().map(|item| &item.name)) {
+            for name in body.written() {
                 let field = graph.field(&name.node).map(here);
                 self.written.extend(field.map(|field| (name.span, field)));
             }

@@ -69,14 +69,8 @@ impl Leaks {
 }
 
 fn straight(leak: &Leak) -> Diagnostic {
-    let trail = &leak.trail;
-    let found = Diagnostic::new(&codes::SECRET_SHOWN, leak.whole.clone(), trail.read)
-        .label(trail.source.0, trail.source.1.clone());
-    let through = trail.through.iter();
-    let found = through.fold(found, |found, (span, text)| {
-        found.label(*span, text.clone())
-    });
-    found.help(MEND)
+    let found = Diagnostic::new(&codes::SECRET_SHOWN, leak.whole.clone(), leak.trail.read);
+    leak.trail.label(found).help(MEND)
 }
 
 fn by_way_of(leak: &Leak, place: Span, field: &str) -> Diagnostic {
@@ -86,11 +80,6 @@ fn by_way_of(leak: &Leak, place: Span, field: &str) -> Diagnostic {
         "{source}, and goes into `{field}`, which is shown {}",
         leak.to
     );
-    let found =
-        Diagnostic::new(&codes::SECRET_SHOWN, message, place).label(trail.source.0, source.clone());
-    let through = trail.through.iter().filter(|(span, _)| *span != place);
-    let found = through.fold(found, |found, (span, text)| {
-        found.label(*span, text.clone())
-    });
-    found.help(MEND)
+    let found = Diagnostic::new(&codes::SECRET_SHOWN, message, place);
+    trail.label(found).help(MEND)
 }

@@ -18,7 +18,9 @@ use crate::resolve::program::{
 };
 
 use super::super::cfg::MhpCache;
-use super::origin::{Env, Inside, Leaf, Path, Search, Wanted, env, leaves, text_leaves};
+use super::origin::{
+    Env, Inside, Leaf, Path, Search, Wanted, env, leaves, prompt_leaves, text_leaves,
+};
 use leak::Leaks;
 
 /// Reports places where a secret is shown.
@@ -170,25 +172,12 @@ impl Rule<'_, '_> {
 
     fn model(&mut self, (id, at): (GraphId, NodeId), node: &Node, call: &ModelCall) {
         let lets = env(&node.lets);
-        let before = Inside::Before(id, at);
-        let name = &node.name.node;
-        if let Some(text) = &call.system {
-            let read = text_leaves(text, &lets);
-            self.shown(before, &read, &format!("to the model of `{name}`"));
-        }
-        if let Some(text) = &call.prompt {
-            let read = text_leaves(text, &lets);
-            self.shown(before, &read, &format!("to the model of `{name}`"));
-        }
-        if let Some(messages) = &call.messages {
-            let read = leaves(messages, &lets);
-            self.shown(before, &read, &format!("to the model of `{name}`"));
-        }
+        let mut read = prompt_leaves(call, &lets);
         // A model is told why its reply is refused.
-        for message in call.ensures.iter().filter_map(|e| e.message.as_ref()) {
-            let read = leaves(message, &lets);
-            self.shown(before, &read, &format!("to the model of `{name}`"));
-        }
+        let messages = call.ensures.iter().filter_map(|e| e.message.as_ref());
+        read.extend(messages.flat_map(|message| leaves(message, &lets)));
+        let to = format!("to the model of `{}`", node.name.node);
+        self.shown(Inside::Before(id, at), &read, &to);
     }
 
     /// An agent reads what its tools give back.
