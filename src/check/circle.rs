@@ -328,7 +328,7 @@ fn speaks_of_run(condition: &Expr) -> bool {
 }
 
 fn names(cfg: &ControlFlowGraph, group: &[BlockId]) -> String {
-    list(cfg.names(group.iter().copied()).into_iter())
+    list(cfg.names(group.iter().copied()))
 }
 
 fn stuck(

@@ -166,11 +166,10 @@ impl<'a> Search<'a> {
                     .successor()
                     .map_or(arrow.transition.span, |to| to.span);
                 match arrow.from {
+                    Some(from) if from != here && !region.insert(from) => {}
                     Some(from) if from != here => {
-                        if region.insert(from) {
-                            after.insert(from, (block, span));
-                            open.push(from);
-                        }
+                        after.insert(from, (block, span));
+                        open.push(from);
                     }
                     begin if pair.path.is_empty() => {
                         pair.again = begin.is_some();

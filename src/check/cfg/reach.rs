@@ -74,12 +74,15 @@ pub fn trapped(
     }
 }
 
+/// Leads back to the entry of its circle, by all ways; and where it is declared.
+type Rank = (bool, bool, Option<u32>);
+
 /// The edge that closes a circle: one that leads back to a block by which every way into the circle comes, which a circle that is
 /// entered in several places has not. One from where all ways go back comes first: what goes on as well is more likely meant. Then
 /// the one that is declared last.
 fn closing(cfg: &ControlFlowGraph, group: &[BlockId]) -> Option<Span> {
     let inside = |block: BlockId| group.binary_search(&block).is_ok();
-    let mut best: Option<((bool, bool, Option<u32>), Span)> = None;
+    let mut best: Option<(Rank, Span)> = None;
     for from in group {
         let ways = cfg.transitions(*from).iter().filter(|way| usual(way));
         let successors = || ways.clone().flat_map(|way| &way.successors);
