@@ -82,11 +82,14 @@ static USE: &[&Code] = &[
 
 impl Stage {
     fn of(found: &Diagnostic) -> Self {
-        match () {
-            () if is(found, USE) && found.level < Level::Error => Self::Use,
-            () if is(found, VALUES) => Self::Values,
-            () if is(found, WAYS) => Self::Ways,
-            () => Self::Nothing,
+        if is(found, USE) && found.level < Level::Error {
+            Self::Use
+        } else if is(found, VALUES) {
+            Self::Values
+        } else if is(found, WAYS) {
+            Self::Ways
+        } else {
+            Self::Nothing
         }
     }
 }
