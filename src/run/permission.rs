@@ -248,11 +248,11 @@ impl Permissions {
     pub fn once(&self, tool: &str, args: &Json) -> Once {
         let covering = self.covering(tool, args);
         let open = covering.iter().filter(|(_, one)| one.used.is_none());
-        let open = open.map(|(_, one)| one);
+        let mut open = open.map(|(_, one)| one);
         match open.clone().any(|one| !one.once) {
             true => Once::None,
             false if open.clone().any(|one| one.args.is_none()) => Once::Any,
-            false => open.last().map_or(Once::None, |_| Once::Own),
+            false => open.next().map_or(Once::None, |_| Once::Own),
         }
     }
 

@@ -266,7 +266,6 @@ impl<'a> Cx<'a> {
             self.facts.known.clone(),
             &mut found,
         );
-        if !found.has_errors() {}
         self.hear(found);
     }
 
