@@ -98,8 +98,9 @@
 //!   `tests/travel.rs`.
 //! - A run's outcome does not depend on timing, on a stop after any step, or on a crash at any effect, and no finished
 //!   effect is made twice: `tests/run.rs`, `tests/processes.rs`.
-//! - A call of a tool that asks is made only with arguments that a person has agreed to, on that very thread, whatever version of the flow goes on
-//!   and whichever process is killed: `tests/run/permit*`, `tests/versions/permission*`, `tests/cli/permissions.txt`, `tests/kill`.
+//! - A call of a tool that asks is made only with arguments that a person has agreed to (or left open, by a `permit` without brackets), on that
+//!   very thread, whatever version of the flow goes on, whatever an edit puts in place of a step and whichever process is killed:
+//!   `tests/run/permit*`, `tests/versions/permission*`, `tests/versions/call_of_other*`, `tests/cli/permissions*`, `tests/kill`.
 //! - A step keeps what it changes, and nothing in proportion to the size of the state or of the graph, nor to what waits or lasts
 //!   between calls (`persist thread`): `benches/`, `tests/engine/lasting.rs`.
 //! - What a checkpoint has on top of those of frames further out is put together in one place, `run::kept::resolve`:

@@ -309,7 +309,7 @@ pub fn plan(
     });
     let cache = cache.transpose()?;
     let lets_within = jump::lets(builder, &node.lets_within, &mut scope)?;
-    let work = work(builder, &node.work, &mut scope)?;
+    let work = work(builder, (&node.work, &lets_within), &mut scope)?;
     let lets_behind = jump::lets(builder, &node.lets_behind, &mut scope)?;
     let set = jump::sets(builder, &node.set, &scope)?;
     let emits = jump::emits(builder, &node.emits, &scope)?;
@@ -376,7 +376,7 @@ fn stops(
             slot,
             ask,
             expect: stop.expect.clone(),
-            permits: permit::plan(builder, &stop.permits, slot, scope)?,
+            permits: permit::plan(builder, &stop.permits, (slot, &[]), scope)?,
         });
     }
     Ok(stops)
@@ -389,7 +389,11 @@ fn question(builder: &Builder<'_>, ask: &Ask, scope: &Scope) -> Result<AskPlan, 
     })
 }
 
-fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPlan, PlanError> {
+fn work(
+    builder: &Builder<'_>,
+    (work, lets): (&Work, &[(Slot, Code)]),
+    scope: &mut Scope,
+) -> Result<WorkPlan, PlanError> {
     Ok(match work {
         Work::Llm(call) => WorkPlan::Llm(model_call(builder, call, scope)?),
         Work::Agent {
@@ -428,7 +432,7 @@ fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPla
             timeout,
         } => WorkPlan::Interrupt {
             ask: question(builder, ask, scope)?,
-            permits: permit::plan(builder, permits, slots::ANSWER, scope)?,
+            permits: permit::plan(builder, permits, (slots::ANSWER, lets), scope)?,
             expect: expect.clone().unwrap_or(Type::Json),
             timeout: match timeout {
                 Some(timeout) => Some((

@@ -25,6 +25,8 @@ pub struct PermitPlan {
     pub when: Option<Code>,
     /// Names, other than the answer and an element, that its condition and what else the answer decides read.
     pub reads: BTreeSet<Slot>,
+    /// `let`s that read the answer and that these use, as they are written.
+    pub lets: Vec<Arc<str>>,
 }
 
 impl PermitPlan {
@@ -59,22 +61,22 @@ pub struct PinPlan {
     pub by_answer: bool,
 }
 
-/// The permissions of a question; `scope` has its answer, under that slot.
+/// The permissions of a question; `scope` has its answer, under that slot, and `lets` that read it.
 pub fn plan(
     builder: &Builder<'_>,
     permits: &[Permit],
-    answer: Slot,
+    (answer, lets): (Slot, &[(Slot, Code)]),
     scope: &mut Scope,
 ) -> Result<Vec<PermitPlan>, PlanError> {
     let permits = permits.iter();
-    let plans = permits.map(|permit| one(builder, permit, answer, scope));
+    let plans = permits.map(|permit| one(builder, permit, (answer, lets), scope));
     plans.collect()
 }
 
 fn one(
     builder: &Builder<'_>,
     permit: &Permit,
-    answer: Slot,
+    (answer, lets): (Slot, &[(Slot, Code)]),
     scope: &mut Scope,
 ) -> Result<PermitPlan, PlanError> {
     let each = match &permit.each {
@@ -108,19 +110,27 @@ fn one(
         pins: pins.transpose()?,
         when,
         reads: BTreeSet::new(),
+        lets: Vec::new(),
         each,
     };
     let texts = plan.by_answer();
     let mut reads: BTreeSet<Slot> = texts
         .flat_map(|(_, code)| read_by(code.text(), scope))
         .collect();
-    // What `run` says is no matter of the flow's, and changes from process to process.
-    for known in [answer, slots::ANSWERED, slots::RUN] {
-        reads.remove(&known);
-    }
     if let Some(each) = &plan.each {
         reads.remove(&each.var);
         scope.forget(each.var);
+    }
+    // A later one may use those before it.
+    for (slot, code) in lets.iter().rev() {
+        if reads.remove(slot) {
+            reads.extend(read_by(code.text(), scope));
+            plan.lets.push(code.text().into());
+        }
+    }
+    // What `run` says is no matter of the flow's, and changes from process to process.
+    for known in [answer, slots::ANSWERED, slots::RUN] {
+        reads.remove(&known);
     }
     plan.reads = reads;
     Ok(plan)

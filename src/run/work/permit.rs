@@ -22,7 +22,8 @@ pub fn rules(run: &TaskRun<'_>, permits: &[PermitPlan]) -> Option<Json> {
         let texts: Vec<Json> = texts.map(|(of, code)| json!([of, code.text()])).collect();
         let names = permit.reads.iter();
         let names = names.map(|slot| run.env().slot(*slot).map(|value| value.to_stored()));
-        json!([texts, names.collect::<Vec<_>>()])
+        let lets: Vec<&str> = permit.lets.iter().map(|text| &**text).collect();
+        json!([texts, lets, names.collect::<Vec<_>>()])
     });
     (!permits.is_empty()).then(|| json!(digest(&rules.collect())))
 }
