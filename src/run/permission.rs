@@ -256,9 +256,12 @@ impl Permissions {
         }
     }
 
-    /// All of them, in a fixed order.
+    /// All of them, by tool and arguments.
     pub fn all(&self) -> Vec<&Permission> {
-        self.found().into_values().collect()
+        let mut all: Vec<&Permission> = self.found().into_values().collect();
+        let args = |one: &Permission| one.args.as_ref().map(Json::to_string);
+        all.sort_by_cached_key(|one| (one.tool.clone(), args(one)));
+        all
     }
 
     fn found(&self) -> BTreeMap<&Id, &Permission> {
