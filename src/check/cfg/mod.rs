@@ -39,6 +39,7 @@ pub mod step_writes;
 pub mod visits;
 pub mod witness;
 pub mod written;
+pub mod written_around;
 
 pub use block_set::BlockSet;
 pub use build::build;

@@ -4,7 +4,7 @@
 //! super-step may have written. It is first taken from the ways seen so far and only ever shrinks, so a
 //! node is typed again where it did; its findings are those of the last time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::{IdVec, SharedSet, Span};
@@ -14,6 +14,7 @@ use crate::ir::{FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{Graph, Node, Program, Work};
 
 use super::super::cfg::effect::Effects;
+use super::super::cfg::written_around::written_around;
 use super::super::cfg::{
     BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Transition, Written,
 };
@@ -61,6 +62,29 @@ pub(super) struct Entry {
     beside: SharedSet<FieldId>,
     /// Of a capped node, what is known where it is come to from its own circle.
     pub(super) again: Option<Box<Facts>>,
+}
+
+/// Fields that stay written are those that nothing takes back.
+fn around(
+    graph: &Graph,
+    cfg: &ControlFlowGraph,
+    effects: &Effects,
+    mhp: &MayHappenInParallel,
+) -> BTreeMap<NodeId, Vec<FieldId>> {
+    let passing = Passing::of(graph);
+    let stays = |id: &FieldId| {
+        let based = graph.fields.get(*id).is_some_and(|f| f.based_on.is_some());
+        !based && !passing.all.contains(id)
+    };
+    let full = cfg.nodes.entries().filter(|(id, node)| {
+        let capped = |way: &Transition| way.kind == EdgeKind::Visits;
+        node.transitions.iter().any(capped) && cfg.goes_round(BlockId::Node(*id))
+    });
+    full.map(|(id, _)| {
+        let written = written_around(cfg, effects, mhp, id);
+        (id, effects.tracked.list(&written).filter(stays).collect())
+    })
+    .collect()
 }
 
 fn led_back(cfg: &ControlFlowGraph) -> BTreeSet<NodeId> {
@@ -136,6 +160,8 @@ pub(super) struct Walk<'a> {
     pub(super) effects: &'a Effects,
     /// Nodes that some arrow leads to from their own circle.
     pub(super) back: BTreeSet<NodeId>,
+    /// By node with `max_visits`: fields that are written by the time that it is full.
+    around: BTreeMap<NodeId, Vec<FieldId>>,
     pub(super) trails: Trails,
     pub(super) state: StateTypes,
     /// Values of enums, for all nodes.
@@ -178,6 +204,7 @@ impl<'a> Walk<'a> {
             written,
             effects,
             back: led_back(cfg),
+            around: around(graph, cfg, effects, mhp),
             trails: Trails::default(),
             domains: Domains::default(),
             // What could not be read may have said what a field is based on.
@@ -314,6 +341,11 @@ impl<'a> Walk<'a> {
                 ..Outcome::default()
             };
         };
+        let again = again.map(|mut again| {
+            let written = self.around.get(&id).into_iter().flatten();
+            written.for_each(|field| again.has_value(*field));
+            again
+        });
         let mut cx = self.cx_of(id, declared, facts, again);
         let out = node::node(&mut cx, id, declared);
         self.read.extend(&cx.read);
