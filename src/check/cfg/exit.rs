@@ -13,6 +13,7 @@ use crate::resolve::program::{Graph, Program, Work};
 
 use super::block_set::BlockSet;
 use super::build::called_bodies;
+use super::first_values::may_hold;
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition, Write};
 
 /// Where the exits of a graph may come to hold.
@@ -24,8 +25,8 @@ pub struct Exits<'a> {
 }
 
 impl<'a> Exits<'a> {
-    /// Finds them; `None` for a graph without `exit when`. What holds before anything is written is left to
-    /// `start`: an exit counts from where a field that it reads may have been written.
+    /// Finds them; `None` for a graph without `exit when`. One that does not hold with the values that the graph begins with counts
+    /// from where a field that it reads may have been written, any other from the first super-step on.
     pub fn of(program: &Program, graph: &Graph, cfg: &'a ControlFlowGraph) -> Option<Self> {
         let transition = cfg.exit.as_ref()?;
         let told = told(program, graph, cfg);
@@ -38,7 +39,8 @@ impl<'a> Exits<'a> {
         };
         // Beside a task another one may write at any time.
         let single = cfg.all_transitions().all(|(_, way)| one(way));
-        let behind = match read(graph, &told).filter(|_| single) {
+        let later = single && !told.iter().any(|when| may_hold(program, graph, when));
+        let behind = match read(graph, &told).filter(|_| later) {
             None => BlockSet::of(cfg, |_| true),
             Some(read) => {
                 let written = |write: &Write| read.contains(&write.field);
@@ -117,7 +119,8 @@ pub fn told<'g>(program: &Program, graph: &'g Graph, cfg: &ControlFlowGraph) -> 
     let comes = |when: &&Expr| {
         let seen = reads(when, &scope);
         let mut fields = seen.fields.iter().map(|field| FieldId(*field));
-        seen.slots.contains(&run) || fields.any(|id| !given(graph, id) && sure.contains(&id))
+        let written = fields.any(|id| !given(graph, id) && sure.contains(&id));
+        seen.slots.contains(&run) || written || may_hold(program, graph, when)
     };
     graph.exits.iter().filter(comes).collect()
 }

@@ -19,6 +19,7 @@ pub mod effect;
 pub mod exit;
 mod fan_out;
 pub mod finish;
+mod first_values;
 pub mod incomplete_join;
 pub mod join;
 mod joins;
