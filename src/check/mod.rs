@@ -277,7 +277,7 @@ fn topology(
         return waiting;
     }
     cfg::reach::unreachable(cfg, cfg.reached(), diags);
-    cfg::incomplete_join::half_filled(cfg, mhp, arrivals, &mut waiting, diags);
+    cfg::incomplete_join::half_filled(cfg, mhp, arrivals, graph, &mut waiting, diags);
     let free = cfg::finish::finishing(cfg, &waiting);
     let endings = exits::Endings::of(graph, cfg, mhp);
     let exits = |circle: &[BlockId]| endings.end(circle);

@@ -5,14 +5,15 @@
 //! and one of them may still lead to the second member, the ways part there: that is their fork. Where `start` is met before any
 //! fork, the first member comes alone, whatever jump brings it there: an arm, a tool, an error, a cap, a timeout. Where the
 //! join itself is met, a circle comes back to one of its members only. Behind the fork, a way that leads past a member
-//! leaves the others waiting: it is reported where an arm or a `skip` takes it, and counts for what is written
-//! behind the join whatever takes it.
+//! leaves the others waiting: it is reported where a jump of a node takes it, and counts for what is written behind the join
+//! whatever takes it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
+use crate::resolve::program::Graph;
 
 use super::super::not_proven::in_doubt;
 use super::graph::InEdge;
@@ -34,6 +35,8 @@ pub struct Past {
     pub from: BlockId,
     /// Which of its ways it is.
     pub transition: usize,
+    /// Whether it may come to the join by another member, which then waits in vain.
+    pub meets: bool,
 }
 
 /// How the members of each join come to it, two by two.
@@ -85,12 +88,13 @@ impl Arrivals {
     }
 }
 
-/// Reports joins that are reached by one member alone, and adds them to those that are `waiting`; and joins that an arm leads
+/// Reports joins that are reached by one member alone, and adds them to those that are `waiting`; and joins that a jump leads
 /// past.
 pub fn half_filled(
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
     arrivals: &Arrivals,
+    graph: &Graph,
     waiting: &mut BTreeSet<JoinId>,
     diags: &mut Diagnostics,
 ) {
@@ -112,7 +116,7 @@ pub fn half_filled(
             diags.push(search.alone(join, pair));
             waiting.insert(id);
         } else {
-            let past = pairs.iter().find_map(|pair| search.past(join, pair));
+            let past = pairs.iter().find_map(|pair| search.past(graph, join, pair));
             past.into_iter().for_each(|found| diags.push(found));
         }
     }
@@ -180,7 +184,7 @@ impl<'a> Search<'a> {
             }
         }
         if pair.path.is_empty() {
-            pair.past = self.ways_past(member, &region, begins);
+            pair.past = self.ways_past((member, other), &region, begins);
         }
         pair
     }
@@ -293,7 +297,7 @@ impl<'a> Search<'a> {
     /// Ways behind the fork that lead past the member.
     fn ways_past(
         &mut self,
-        member: NodeId,
+        (member, other): (NodeId, NodeId),
         region: &BTreeSet<BlockId>,
         begins: BTreeSet<BlockId>,
     ) -> Vec<Past> {
@@ -318,10 +322,12 @@ impl<'a> Search<'a> {
                 }
                 let stops = to().any(|to| matches!(to, BlockId::Fail | BlockId::Leave));
                 if !stops && !to().any(|to| self.leads(to, node, member)) {
+                    let meets = to().any(|to| self.leads(to, node, other));
                     past.push(Past {
                         member,
                         from: block,
                         transition: at,
+                        meets,
                     });
                 }
             }
@@ -365,15 +371,23 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// The arms that lead past the first member of a pair.
-    fn past(&self, join: &JoinBlock, pair: &Pair) -> Option<Diagnostic> {
+    /// The jumps that lead past the first member of a pair. What the graph's own handler takes up ends what was under way.
+    fn past(&self, graph: &Graph, join: &JoinBlock, pair: &Pair) -> Option<Diagnostic> {
         let name = |id| self.cfg.name(BlockId::Node(id));
         let (member, other) = (pair.member, pair.other);
-        let transitions = pair.past.iter();
-        let transitions =
-            transitions.filter_map(|past| self.cfg.transitions(past.from).get(past.transition));
-        let chosen = transitions
-            .filter(|transition| matches!(transition.kind, EdgeKind::Goto | EdgeKind::Skip));
+        let handles = |block: BlockId| match block {
+            BlockId::Node(id) => graph.nodes.get(id).is_some_and(|n| n.on_error.is_some()),
+            _ => false,
+        };
+        let chosen = pair.past.iter().filter_map(|past| {
+            let transition = self.cfg.transitions(past.from).get(past.transition)?;
+            let chosen = match transition.kind {
+                EdgeKind::Goto | EdgeKind::Skip | EdgeKind::Visits | EdgeKind::Timeout => true,
+                EdgeKind::Error => handles(past.from),
+                _ => false,
+            };
+            chosen.then_some(transition)
+        });
         let mut arms: Vec<Span> = chosen.map(|transition| transition.span).collect();
         arms.sort();
         let first = *arms.first()?;

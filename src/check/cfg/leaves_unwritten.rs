@@ -115,11 +115,50 @@ impl<'a> LeavesUnwritten<'a> {
             return false;
         };
         let writes = self.effects.sure(self.cfg, past.from, past.transition);
-        let avoided = self.on(transition, Some(past.from), writes);
+        let mut avoided = self.on(transition, Some(past.from), writes.clone());
+        if past.meets {
+            avoided.join(&self.met(join, transition, &writes));
+        }
         let lost = self.lost.entry(join).or_default();
         let own = lost.entry(past.member);
         let own = own.or_insert_with(|| self.effects.tracked.none());
         own.join(&avoided)
+    }
+
+    /// What can be avoided between a way past a member of a join and the join, where another member waits in vain. Only ways
+    /// without a fork are followed.
+    fn met(&self, join: JoinId, first: &Transition, writes: &FieldSet) -> FieldSet {
+        let mut met = self.effects.tracked.none();
+        let mut all = self.effects.tracked.all();
+        all.without(writes);
+        let mut avoided: HashMap<BlockId, FieldSet> = HashMap::new();
+        let mut open = Vec::new();
+        if let [only] = first.successors.as_slice() {
+            avoided.insert(only.to, all);
+            open.push(only.to);
+        }
+        while let Some(block) = open.pop() {
+            let Some(before) = avoided.get(&block).cloned() else {
+                continue;
+            };
+            if block == BlockId::Join(join) {
+                met.join(&before);
+                continue;
+            }
+            for (at, transition) in self.cfg.transitions(block).iter().enumerate() {
+                let [only] = transition.successors.as_slice() else {
+                    continue;
+                };
+                let mut left = before.clone();
+                left.without(&self.effects.sure(self.cfg, block, at));
+                let known = avoided.entry(only.to);
+                let known = known.or_insert_with(|| self.effects.tracked.none());
+                if known.join(&left) {
+                    open.push(only.to);
+                }
+            }
+        }
+        met
     }
 
     /// Looks at a block again; whether more can be avoided from it.
