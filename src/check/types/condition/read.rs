@@ -295,7 +295,8 @@ impl<'e, 'a> Questions<'e, 'a> {
         let range = Range::compared(op, 0.0).unwrap_or(range);
         let asked = self.within(question, range, truth);
         let equal = op == BinaryOp::Equal && truth;
-        if !equal || !(self.measured.contains_key(&a) && self.measured.contains_key(&b)) {
+        let measured = self.measured.contains_key(&a) && self.measured.contains_key(&b);
+        if !(equal && measured) {
             return asked;
         }
         // What is equal has one size.
