@@ -2,7 +2,6 @@
 //! and of names that are only known in a run are evaluated as they are and after folding.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-#[allow(dead_code, reason = "other tests use the rest")]
 mod evaluate;
 
 use graphc::ast::expr::Expr;
