@@ -7,9 +7,9 @@ use crate::ast::item::Let;
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::expr::infer::path;
-use crate::ir::Channel;
+use crate::ir::{Channel, FieldMode};
 use crate::resolve::jumps::Maker;
-use crate::resolve::program::{Field, Graph, Program, SetItem};
+use crate::resolve::program::{Field, Graph, Program, SetItem, Work};
 
 use super::cfg::build::called_bodies;
 
@@ -26,26 +26,15 @@ pub fn writes(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     if !graph.fields.iter().any(|field| gathers(field).is_some()) {
         return;
     }
-    let made: Vec<Lets<'_>> = graph.nodes.iter().map(|node| lets(&node.lets)).collect();
-    let none = Lets::new();
-    let mut write = |item: &SetItem, lets: &Lets<'_>| {
+    own_writes(graph, |item, lets| {
         let field = item.field.and_then(|id| graph.fields.get(id));
         if let Some(field) = field.filter(|_| !item.replace) {
             let own = format!("state.{}", field.name.node);
             let found = found(field, item.name.span, &item.value, (own.as_str(), lets));
             found.into_iter().for_each(|found| diags.push(found));
         }
-    };
-    for (node, lets) in graph.nodes.iter().zip(&made) {
-        node.set.iter().for_each(|item| write(item, lets));
-    }
-    for (maker, jump) in graph.jumps() {
-        let lets = match maker {
-            Maker::Node(id, _) => made.get(id.0 as usize).unwrap_or(&none),
-            _ => &none,
-        };
-        jump.set.iter().for_each(|item| write(item, lets));
-    }
+    });
+    given_back(program, graph, diags);
     let mut told = BTreeSet::new();
     let bodies = graph.nodes.iter();
     let bodies = bodies.flat_map(|node| called_bodies(program, node));
@@ -60,6 +49,63 @@ pub fn writes(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
                 found.into_iter().for_each(|found| diags.push(found));
             }
         }
+    }
+}
+
+/// Goes through the writes of a graph's nodes, entry and joins, with the `let`s that each sees.
+fn own_writes<'a>(graph: &'a Graph, mut write: impl FnMut(&'a SetItem, &Lets<'a>)) {
+    let made: Vec<Lets<'_>> = graph.nodes.iter().map(|node| lets(&node.lets)).collect();
+    let none = Lets::new();
+    for (node, lets) in graph.nodes.iter().zip(&made) {
+        node.set.iter().for_each(|item| write(item, lets));
+    }
+    for (maker, jump) in graph.jumps() {
+        let lets = match maker {
+            Maker::Node(id, _) => made.get(id.0 as usize).unwrap_or(&none),
+            _ => &none,
+        };
+        jump.set.iter().for_each(|item| write(item, lets));
+    }
+}
+
+/// Reports writes of called graphs to an `in out` field without a reducer that hold the value which their caller gave: it goes back
+/// through the caller's reducer.
+fn given_back(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
+    let calls = graph.nodes.iter().filter_map(|node| match node.work {
+        Work::Subgraph { graph, .. } => graph,
+        _ => None,
+    });
+    for called in calls.collect::<BTreeSet<_>>() {
+        let Some(called) = program.graphs.get(called) else {
+            continue;
+        };
+        own_writes(called, |item, lets| {
+            let field = item.field.and_then(|id| called.fields.get(id));
+            let passes = |f: &&Field| f.mode == FieldMode::InOut && f.channel == Channel::Last;
+            let Some(field) = field.filter(passes) else {
+                return;
+            };
+            let name = &field.name.node;
+            let callers = graph.field(name).and_then(|id| graph.fields.get(id));
+            let Some((callers, (by, level))) = callers.and_then(|f| Some((f, gathers(f)?))) else {
+                return;
+            };
+            let own = format!("state.{name}");
+            if let Some(part) = own_part(&item.value, &own, lets) {
+                let message = format!(
+                    "the write to `{name}` holds the value that the caller's field has already"
+                );
+                let (of, to) = (&called.name.node, &graph.name.node);
+                let mut found = Diagnostic::new(&codes::GATHERED_TWICE, message, part)
+                    .here(format!("`{of}` gives it back, and `{by}` of `{to}` puts it to what is there"))
+                    .label(callers.name.span, format!("`via {by}`"))
+                    .help(format!(
+                        "declare `{name}` with that reducer in `{of}` too, and write only the part that is new"
+                    ));
+                found.level = level;
+                diags.push(found);
+            }
+        });
     }
 }
 

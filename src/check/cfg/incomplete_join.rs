@@ -184,7 +184,7 @@ impl<'a> Search<'a> {
             }
         }
         if pair.path.is_empty() {
-            pair.past = self.ways_past((member, other), &region, begins);
+            pair.past = self.ways_past(member, &region, begins);
         }
         pair
     }
@@ -297,7 +297,7 @@ impl<'a> Search<'a> {
     /// Ways behind the fork that lead past the member.
     fn ways_past(
         &mut self,
-        (member, other): (NodeId, NodeId),
+        member: NodeId,
         region: &BTreeSet<BlockId>,
         begins: BTreeSet<BlockId>,
     ) -> Vec<Past> {
@@ -322,7 +322,8 @@ impl<'a> Search<'a> {
                 }
                 let stops = to().any(|to| matches!(to, BlockId::Fail | BlockId::Leave));
                 if !stops && !to().any(|to| self.leads(to, node, member)) {
-                    let meets = to().any(|to| self.leads(to, node, other));
+                    let mut others = self.cfg.members(self.join).filter(|of| *of != member);
+                    let meets = others.any(|of| to().any(|to| self.leads(to, node, of)));
                     past.push(Past {
                         member,
                         from: block,

@@ -8,7 +8,7 @@ use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::{Type, TypeTable};
-use crate::resolve::program::{Jump, Node, Route, Target, TargetKind};
+use crate::resolve::program::{Jump, Node, Route, Target, TargetKind, Work};
 
 use super::args::Callee;
 use super::constant::Decides;
@@ -87,19 +87,26 @@ impl Cx<'_> {
         }
         let names = || with.iter().map(|arg| arg.name.node.as_str());
         let name = &worker.name.node;
-        let message = format!(
-            "`{name}` is sent {}, but declares no `input`",
-            list(names())
-        );
         let fields: Vec<String> = names().map(|name| format!("{name}: TYPE")).collect();
+        let (why, help) = match worker.work {
+            Work::Branch => (
+                "a `branch` takes nothing",
+                format!(
+                    "make `{name}` an `update`, with `input {{ {} }}`",
+                    fields.join(", ")
+                ),
+            ),
+            _ => (
+                "declares no `input`",
+                format!("write `input {{ {} }}` in `{name}`", fields.join(", ")),
+            ),
+        };
+        let message = format!("`{name}` is sent {}, but {why}", list(names()));
         self.report(
             Diagnostic::new(&codes::MISSING_PROPERTY, message, worker.name.span)
                 .unknown("input", Home::Scope(None))
                 .label(place, "sent from here")
-                .help(format!(
-                    "write `input {{ {} }}` in `{name}`",
-                    fields.join(", ")
-                )),
+                .help(help),
         );
     }
 

@@ -108,7 +108,12 @@ impl<'e, 'a> Questions<'e, 'a> {
                 BinaryOp::Equal => self.equal((left, right), truth, deep),
                 BinaryOp::NotEqual => self.equal((left, right), !truth, deep),
                 BinaryOp::In => self.one_of(expr, (left, right), truth, deep),
-                op if Range::compared(op, 0.0).is_some() => self.ordered(op, (left, right), truth),
+                op if Range::compared(op, 0.0).is_some() => {
+                    match self.may_be_nan(left) || self.may_be_nan(right) {
+                        true => self.whole(expr, truth),
+                        false => self.ordered(op, (left, right), truth),
+                    }
+                }
                 _ => self.whole(expr, truth),
             },
             ExprKind::Call {
@@ -388,6 +393,14 @@ impl<'e, 'a> Questions<'e, 'a> {
             self.whole(expr, truth),
         ];
         Formula::of([surely, Formula::of(perhaps, truth)], !truth)
+    }
+
+    /// Whether a value may be a float that is no number, of which neither `x < 1.0` nor `x >= 1.0` holds: one that is computed here. None
+    /// is in a state, an output or an argument.
+    fn may_be_nan(&self, expr: &Expr) -> bool {
+        let types = &self.cx.program.types;
+        let computed = path(expr).is_none() && number(expr, types).is_none();
+        computed && matches!(self.cx.quiet(expr).without_null(), Type::Float)
     }
 
     /// A condition as it stands.
