@@ -35,6 +35,8 @@ pub struct Past {
     pub from: BlockId,
     /// Which of its ways it is.
     pub transition: usize,
+    /// Whether it may come back to the member in another round.
+    pub back: bool,
     /// Whether it may come to the join by another member, which then waits in vain.
     pub meets: bool,
 }
@@ -321,16 +323,22 @@ impl<'a> Search<'a> {
                     open.extend(within);
                 }
                 let stops = to().any(|to| matches!(to, BlockId::Fail | BlockId::Leave));
-                if !stops && !to().any(|to| self.leads(to, node, member)) {
-                    let mut others = self.cfg.members(self.join).filter(|of| *of != member);
-                    let meets = others.any(|of| to().any(|to| self.leads(to, node, of)));
-                    past.push(Past {
-                        member,
-                        from: block,
-                        transition: at,
-                        meets,
-                    });
+                if stops {
+                    continue;
                 }
+                let back = to().any(|to| self.leads(to, node, member));
+                if back && to().any(|to| region.contains(&to)) {
+                    continue;
+                }
+                let mut others = self.cfg.members(self.join).filter(|of| *of != member);
+                let meets = !back && others.any(|of| to().any(|to| self.leads(to, node, of)));
+                past.push(Past {
+                    member,
+                    from: block,
+                    transition: at,
+                    back,
+                    meets,
+                });
             }
         }
         past
@@ -380,7 +388,8 @@ impl<'a> Search<'a> {
             BlockId::Node(id) => graph.nodes.get(id).is_some_and(|n| n.on_error.is_some()),
             _ => false,
         };
-        let chosen = pair.past.iter().filter_map(|past| {
+        let past = pair.past.iter().filter(|past| !past.back);
+        let chosen = past.filter_map(|past| {
             let transition = self.cfg.transitions(past.from).get(past.transition)?;
             let chosen = match transition.kind {
                 EdgeKind::Goto | EdgeKind::Skip | EdgeKind::Visits | EdgeKind::Timeout => true,
