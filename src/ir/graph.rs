@@ -9,6 +9,7 @@ use crate::base::IdVec;
 use crate::expr::constraint::Constraints;
 use crate::expr::ty::{RecordField, Type};
 use crate::typed_id;
+use crate::value::{List, Map, Value};
 
 use super::error::Retry;
 use super::flow::{ReducerId, ToolId};
@@ -291,6 +292,16 @@ impl Channel {
                 | Channel::Barrier { .. }
                 | Channel::Own { .. }
         )
+    }
+
+    /// What a field of that type begins with where it has no default: null, or an empty list or map to gather in; `None` for no value.
+    pub fn begins_with(&self, ty: &Type) -> Option<Value> {
+        match ty {
+            ty if ty.admits_null() => Some(Value::Null),
+            Type::List(_) if self.begins_empty() => Some(Value::List(List::new())),
+            Type::Map(_) if self.begins_empty() => Some(Value::Map(Map::new())),
+            _ => None,
+        }
     }
 }
 

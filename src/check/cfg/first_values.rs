@@ -1,13 +1,11 @@
 //! Whether a condition may hold with the values that a graph begins with.
 
 use crate::ast::expr::Expr;
-use crate::expr::Type;
 use crate::expr::eval::{self, Effect, Env};
 use crate::expr::infer::default_value;
 use crate::expr::scope::Slot;
-use crate::ir::FieldMode;
 use crate::resolve::program::{Field, Graph, Program};
-use crate::value::{List, Map, Value};
+use crate::value::Value;
 
 use super::exit::scope;
 
@@ -26,18 +24,16 @@ pub fn may_hold(program: &Program, graph: &Graph, when: &Expr) -> bool {
 
 /// The value that a field begins with in each run; `None` where it is not known.
 fn first(program: &Program, field: &Field) -> Option<Value> {
-    if field.mode == FieldMode::In || field.mode == FieldMode::InOut || field.persist.is_some() {
+    if field.mode.is_in() || field.persist.is_some() {
         return None;
     }
     let ty = &field.ty.node;
-    if let Some(default) = &field.default {
-        return default_value(default, ty, &program.types).map(|value| Value::from_json(&value));
-    }
-    match ty {
-        ty if ty.admits_null() => Some(Value::Null),
-        Type::List(_) if field.channel.begins_empty() => Some(Value::List(List::new())),
-        Type::Map(_) if field.channel.begins_empty() => Some(Value::Map(Map::new())),
-        _ => None,
+    match &field.default {
+        Some(default) => {
+            let value = default_value(default, ty, &program.types);
+            value.map(|value| Value::from_json(&value))
+        }
+        None => field.channel.begins_with(ty),
     }
 }
 

@@ -235,10 +235,7 @@ pub fn gathers_unset(field: &Field) -> bool {
 
 /// Whether a field has a value that it begins with where nobody gives it one.
 pub fn has_first_value(field: &Field) -> bool {
-    use crate::expr::Type;
-    let gathers =
-        field.channel.begins_empty() && matches!(field.ty.node, Type::List(_) | Type::Map(_));
-    field.default.is_some() || field.ty.node.admits_null() || gathers
+    field.default.is_some() || field.channel.begins_with(&field.ty.node).is_some()
 }
 
 /// Whether a plain write is the field's value afterwards, so that what is known of the one holds for the other.

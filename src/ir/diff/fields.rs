@@ -239,8 +239,7 @@ impl<'f> Versions<'f> {
 
 /// Whether a field has a value before it is written.
 pub(super) fn begins(field: &Field) -> bool {
-    let gathers = matches!(field.ty, Type::List(_) | Type::Map(_)) && field.channel.begins_empty();
-    field.default.is_some() || field.ty.admits_null() || gathers
+    field.default.is_some() || field.channel.begins_with(&field.ty).is_some()
 }
 
 /// The type of what is written to a field from outside.

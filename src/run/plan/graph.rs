@@ -12,7 +12,7 @@ use crate::expr::{Scope, Type};
 use crate::ir::graph::Field;
 use crate::ir::{Channel, FieldId, FieldMode, Graph, JoinId, Node, NodeId, ToolId};
 use crate::run::freshness::BasedPlan;
-use crate::value::{List, Map, Value};
+use crate::value::{Map, Value};
 
 use super::code::{Builder, Code, PlanError};
 use super::jump::{self, JumpPlan, RoutePlan};
@@ -183,12 +183,7 @@ fn initial(field: &crate::ir::Field, types: &TypeTable) -> Option<Value> {
     if let Some(default) = &field.default {
         return Some(default_value(default, &field.ty, types));
     }
-    match &field.ty {
-        ty if ty.admits_null() => Some(Value::Null),
-        Type::List(_) if field.channel.begins_empty() => Some(Value::List(List::new())),
-        Type::Map(_) if field.channel.begins_empty() => Some(Value::Map(Map::new())),
-        _ => None,
-    }
+    field.channel.begins_with(&field.ty)
 }
 
 fn tool_fields(
