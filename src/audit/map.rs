@@ -9,7 +9,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::base::id::Id;
 use crate::ir::Flow;
-use crate::ir::graph::{Graph, Node, NodeId};
+use crate::ir::graph::{End, Graph, Node, NodeId};
 use crate::ir::jump::{Jump, Route, Target};
 use crate::ir::node::Work;
 
@@ -237,18 +237,15 @@ impl<'g> Ways<'g> {
         let ways = unasked.iter_mut().flatten();
         ways.for_each(|way| way.unasked = true);
         arms.extend(unasked);
-        // Tools and graphs that leave upward jump by these.
-        if matches!(
-            node.work,
-            Work::Agent { .. } | Work::Tools { .. } | Work::Call { .. } | Work::Subgraph { .. }
-        ) {
-            // A called graph that leaves for another node passes over what is asked behind the node.
-            let leaves = matches!(node.work, Work::Subgraph { .. });
-            arms.extend(node.ends.iter().map(|end| {
-                let mut arm = self.target(&end.to);
-                arm.iter_mut().for_each(|way| way.unasked = leaves);
-                arm
-            }));
+        if let Work::Subgraph { graph, .. } = &node.work {
+            let called = self.scope.flow.graphs.get(*graph);
+            let leaves = called.map_or(&[][..], |called| &called.leaves);
+            for name in leaves {
+                // A called graph that leaves for another node passes over what is asked behind the node.
+                let mut arm = self.named(node, name);
+                arm.iter_mut().for_each(|way| way.unasked = true);
+                arms.push(arm);
+            }
         }
         for tool in tools_of(node) {
             let body = self
@@ -257,27 +254,29 @@ impl<'g> Ways<'g> {
                 .tools
                 .get(tool)
                 .and_then(|tool| tool.body.as_ref());
-            if let Some(goto) = body.and_then(|body| body.goto.as_ref()) {
-                arms.extend(
-                    jumps_of(goto)
-                        .into_iter()
-                        .map(|jump| self.tool_jump(node, jump)),
-                );
+            for jump in body
+                .and_then(|body| body.goto.as_ref())
+                .map_or(Vec::new(), jumps_of)
+            {
+                arms.extend(self.tool_jump(node, jump));
             }
         }
         arms
     }
 
-    /// Where a tool's jump leads from a node: its names are those of the node's `ends`.
-    fn tool_jump(&self, node: &Node, jump: &Jump) -> Vec<Way> {
-        let named = |name: &str| {
-            let end = node.ends.iter().find(|end| end.name == name);
-            end.map(|end| self.target(&end.to)).unwrap_or_default()
-        };
-        let mut arm = Vec::new();
+    /// The way to what a node's `ends` call so.
+    fn named(&self, node: &Node, name: &str) -> Vec<Way> {
+        let end = node.ends.iter().find(|end| end.name == name);
+        end.map(|end| self.target(&end.to)).unwrap_or_default()
+    }
+
+    /// The arms of a tool's jump from a node: its names are those of the node's `ends`.
+    fn tool_jump(&self, node: &Node, jump: &Jump) -> Vec<Vec<Way>> {
+        let mut sure = Vec::new();
+        let mut computed = false;
         for target in &jump.to {
             match target {
-                Target::Named(name) => arm.extend(named(name)),
+                Target::Named(name) => sure.extend(self.named(node, name)),
                 Target::NamedEach {
                     var,
                     items,
@@ -285,12 +284,12 @@ impl<'g> Ways<'g> {
                     then,
                     ..
                 } => {
-                    arm.extend(named(worker).into_iter().map(|way| Way {
+                    sure.extend(self.named(node, worker).into_iter().map(|way| Way {
                         tasks: self.tasks(var, &items.text),
                         ..way
                     }));
                     let behind = then.iter().flat_map(|target| match target {
-                        Target::Named(name) => named(name),
+                        Target::Named(name) => self.named(node, name),
                         _ => Vec::new(),
                     });
                     let mut ends = node.ends.iter();
@@ -298,12 +297,18 @@ impl<'g> Ways<'g> {
                         Target::Node(id) if end.name == *worker => Some(id),
                         _ => None,
                     });
-                    arm.extend(worker.and_then(|id| self.fan_out(id, behind.collect())));
+                    sure.extend(worker.and_then(|id| self.fan_out(id, behind.collect())));
                 }
+                Target::Computed { .. } => computed = true,
                 _ => {}
             }
         }
-        arm
+        if !computed {
+            return vec![sure];
+        }
+        let ends = node.ends.iter();
+        let with = |end: &End| sure.iter().cloned().chain(self.target(&end.to)).collect();
+        ends.map(with).collect()
     }
 
     fn route(&self, route: &Route) -> Vec<Vec<Way>> {
@@ -335,11 +340,7 @@ impl<'g> Ways<'g> {
             sure.extend(computed.iter().flat_map(|end| self.target(&end.to)));
             return vec![sure];
         }
-        let with = |end: &&crate::ir::graph::End| {
-            let mut arm = sure.clone();
-            arm.extend(self.target(&end.to));
-            arm
-        };
+        let with = |end: &&End| sure.iter().cloned().chain(self.target(&end.to)).collect();
         computed.iter().map(with).collect()
     }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use crate::ir::GraphId;
@@ -13,7 +12,6 @@ use crate::ir::GraphId;
 use super::ambient::Ambient;
 use super::backends::Backends;
 use super::cut_off::CutOff;
-use super::error::RunError;
 use super::event::{Event, EventKind, Mode};
 use super::former::FormerNames;
 use super::journal::Journal;
@@ -21,7 +19,8 @@ use super::kept::Kept;
 use super::limit::TaskLimit;
 use super::model::Usage;
 use super::permission::Lasting;
-use super::plan::{Plan, WorkPlan};
+use super::plan::Plan;
+use super::slots::Slots;
 use super::store::{ForkedFrom, FrameImage, Store};
 use super::stream::EventSink;
 use super::turns::Turns;
@@ -53,7 +52,7 @@ pub struct RunContext {
     /// Asked to stop once the super-steps under way are committed.
     pub drain: CancellationToken,
     /// Places for tasks that work at the same time; `None` where there is one for each.
-    pub slots: Option<Semaphore>,
+    pub slots: Option<Slots>,
     /// Tasks that one super-step may have.
     pub tasks: TaskLimit,
     /// Nodes that the run stops before, by name or path.
@@ -153,30 +152,6 @@ impl RunContext {
         within
             .map(|(_, image)| super::schedule::steps(&image.schedule))
             .sum()
-    }
-
-    /// A place for a task that works, kept until it is dropped. A task that only waits for the graph that it calls takes
-    /// none, so that there is always one that gets on.
-    ///
-    /// # Errors
-    /// Kind `cancelled`, where the task is stopped before there is a place.
-    pub async fn slot(
-        &self,
-        work: &WorkPlan,
-        stop: &CancellationToken,
-    ) -> Result<Option<SemaphorePermit<'_>>, RunError> {
-        let Some(slots) = &self.slots else {
-            return Ok(None);
-        };
-        if matches!(work, WorkPlan::Subgraph { .. }) {
-            return Ok(None);
-        }
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => Err(super::effect::cancelled()),
-            // The semaphore is never closed.
-            slot = slots.acquire() => Ok(slot.ok()),
-        }
     }
 
     /// The frame of a subgraph call that an earlier process had under way.

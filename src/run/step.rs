@@ -18,7 +18,7 @@ use super::error::RunError;
 use super::frame::Frame;
 use super::interrupt::OpenInterrupt;
 use super::limit::{TaskLimit, count_step};
-use super::plan::{GraphPlan, NodePlan};
+use super::plan::{GraphPlan, NodePlan, WorkPlan};
 use super::store::Source;
 use super::task::{Next, Outcome, Output, Surroundings, Task, TaskRun, join_path};
 use super::turns::Turn;
@@ -306,10 +306,15 @@ async fn run_task(
     effects: &EffectScope,
 ) -> Outcome {
     let node = &around.graph.nodes[task.node];
-    // Waiting for a place is none of the node's time.
-    let _slot = match around.cx.slot(&node.work, &effects.stop).await {
-        Ok(slot) => slot,
-        Err(error) => return Outcome::Failed(error),
+    // Waiting for a place is none of the node's time. A task that only waits for the graph that it calls takes none, so
+    // that there is always one that gets on.
+    let slots = around.cx.slots.as_ref();
+    let _slot = match slots.filter(|_| !matches!(node.work, WorkPlan::Subgraph { .. })) {
+        None => None,
+        Some(slots) => match slots.occupy(effects.task(), &effects.stop).await {
+            Ok(slot) => Some(slot),
+            Err(error) => return Outcome::Failed(error),
+        },
     };
     around.cx.room().await;
     started(around, node, task, effects);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value as Json;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 
 use crate::ir::ToolId;
 use crate::value::Map;
@@ -141,51 +141,28 @@ pub async fn wait<'c>(
         return Ok(());
     }
     let _waits = run.effects.waits.begin();
-    let lent = cx.slots.as_ref().map(Lent::of);
+    let turn = turn_of(run, &rank, &wanted);
+    match &cx.slots {
+        Some(slots) => slots.lend(run.effects.task(), turn).await,
+        None => turn.await,
+    }
+}
+
+/// Waits until no task ahead may use what those calls may use.
+async fn turn_of(run: &TaskRun<'_>, rank: &[u64], wanted: &[Wanted]) -> Result<(), RunError> {
+    let turns = &run.around.cx.turns;
     loop {
-        let changed = cx.turns.changed.notified();
+        let changed = turns.changed.notified();
         tokio::pin!(changed);
         // Listens before it looks: a change in between is not missed.
         changed.as_mut().enable();
-        if !cx.turns.is_after(&rank, &wanted) {
-            break;
+        if !turns.is_after(rank, wanted) {
+            return Ok(());
         }
         tokio::select! {
             biased;
             () = run.effects.stop.cancelled() => return Err(cancelled()),
             () = changed => {}
-        }
-    }
-    if let Some(lent) = lent {
-        lent.back().await;
-    }
-    Ok(())
-}
-
-/// The place of a task that waits, which another has meanwhile.
-struct Lent<'s>(Option<&'s Semaphore>);
-
-impl<'s> Lent<'s> {
-    fn of(slots: &'s Semaphore) -> Self {
-        slots.add_permits(1);
-        Self(Some(slots))
-    }
-
-    /// Waits for a place.
-    async fn back(mut self) {
-        if let Some(slots) = self.0
-            && let Ok(place) = slots.acquire().await
-        {
-            place.forget();
-        }
-        self.0 = None;
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        if let Some(slots) = self.0 {
-            slots.forget_permits(1);
         }
     }
 }

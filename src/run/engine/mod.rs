@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::ir::{ErrorKind, GraphId};
@@ -29,6 +28,7 @@ use super::limit::{MAX_TASKS, TaskLimit};
 use super::model::Usage;
 use super::permission::Lasting;
 use super::plan::Plan;
+use super::slots::Slots;
 use super::step::{FrameEnd, keep, run_frame, tell_again};
 use super::store::{Record, RunState, Source, Store, ThreadImage};
 use super::stream::EventSink;
@@ -355,9 +355,7 @@ impl Engine {
             run_id: run_id.into(),
             cancel: options.cancel.clone(),
             drain: options.drain.clone(),
-            slots: options
-                .max_concurrency
-                .map(|most| Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))),
+            slots: options.max_concurrency.map(Slots::new),
             tasks: TaskLimit(options.max_tasks.unwrap_or(MAX_TASKS)),
             interrupt_before: options.interrupt_before.clone(),
             told_limit: options.recursion_limit,
