@@ -342,6 +342,9 @@ fn clean_programs_keep_what_is_promised() {
                 .for_each(|one| total.add(one.join().unwrap()));
         });
         first += BATCH;
+        if first % (40 * BATCH) == 0 {
+            println!("{first} programs, {} clean", total.clean());
+        }
         if only.is_some_and(|only| (only as u64) < first) {
             break;
         }

@@ -10,7 +10,7 @@ use super::super::not_proven::not_proven;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, Transition, Write};
 use super::sparse::Sparse;
-use super::step_writes::{Makers, by_field, by_task, collides, help, makers, on_ways};
+use super::step_writes::{FieldWriters, by_field, by_task, collides, help, makers, on_ways};
 
 /// Most pairs of last members of two joins that are tried.
 const TRIED: usize = 256;
@@ -18,7 +18,7 @@ const TRIED: usize = 256;
 /// A join that may lead on, and what is written then.
 struct Writer {
     join: JoinId,
-    fields: BTreeMap<FieldId, Makers>,
+    fields: BTreeMap<FieldId, FieldWriters>,
 }
 
 /// Reports each field that a join may write in the super-step in which another task or join does, once.
@@ -50,8 +50,8 @@ pub fn races(cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, diags: &mut Diag
 fn beside(
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
-    (id, field, own): (JoinId, FieldId, &Makers),
-    nodes: &BTreeMap<FieldId, BTreeMap<NodeId, Makers>>,
+    (id, field, own): (JoinId, FieldId, &FieldWriters),
+    nodes: &BTreeMap<FieldId, BTreeMap<NodeId, FieldWriters>>,
 ) -> Option<Diagnostic> {
     let by_node = nodes.get(&field)?;
     let writers: Sparse = by_node.keys().map(|id| id.0).collect();
@@ -88,7 +88,7 @@ fn at_once(
     joins: &[Writer],
     diags: &mut Diagnostics,
 ) {
-    let mut by_field: BTreeMap<FieldId, Vec<(JoinId, &Makers)>> = BTreeMap::new();
+    let mut by_field: BTreeMap<FieldId, Vec<(JoinId, &FieldWriters)>> = BTreeMap::new();
     for writer in joins {
         for (field, makers) in &writer.fields {
             let known = by_field.entry(*field).or_default();
@@ -107,7 +107,7 @@ fn first_of(
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
     field: FieldId,
-    writers: &[(JoinId, &Makers)],
+    writers: &[(JoinId, &FieldWriters)],
 ) -> Option<Diagnostic> {
     let mut by_member: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
     for (at, (id, _)) in writers.iter().enumerate() {

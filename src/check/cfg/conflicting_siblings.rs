@@ -9,7 +9,7 @@ use crate::ir::{FieldId, NodeId};
 use super::super::not_proven::not_proven;
 use super::mhp::MayHappenInParallel;
 use super::model::{Block, BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, Write};
-use super::step_writes::{Makers, at_goal, collides, makers};
+use super::step_writes::{FieldWriters, at_goal, collides, makers};
 
 /// Most branches and full nodes that are passed for one fork.
 const STEPS: usize = 100_000;
@@ -50,7 +50,7 @@ fn of_way(
     steps: &mut usize,
     diags: &mut Diagnostics,
 ) {
-    let mut known: HashMap<FieldId, (usize, Makers)> = HashMap::new();
+    let mut known: HashMap<FieldId, (usize, FieldWriters)> = HashMap::new();
     let mut told: HashSet<FieldId> = HashSet::new();
     let mut found: BTreeMap<(FieldId, usize), Diagnostic> = BTreeMap::new();
     for (at, successor) in transition.successors.iter().enumerate() {

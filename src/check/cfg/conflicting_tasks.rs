@@ -9,7 +9,7 @@ use super::duplicate_activation::Twice;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, Write};
 use super::sparse::Sparse;
-use super::step_writes::{Makers, by_field, collides, help};
+use super::step_writes::{FieldWriters, by_field, collides, help};
 use super::witness::Witness;
 
 /// Most further writers that a message points at.
@@ -51,7 +51,7 @@ pub fn races(
 }
 
 /// The first two of the writers that may run together, and as many of the others as are shown.
-fn clash(writers: &BTreeMap<NodeId, Makers>, mhp: &MayHappenInParallel) -> Option<Clash> {
+fn clash(writers: &BTreeMap<NodeId, FieldWriters>, mhp: &MayHappenInParallel) -> Option<Clash> {
     let all: Sparse = writers.keys().map(|id| id.0).collect();
     let mut clash: Option<Clash> = None;
     for (a, first) in writers {

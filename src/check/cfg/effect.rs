@@ -15,7 +15,7 @@ use super::written::Written;
 pub type Given = IdVec<GraphId, BTreeSet<FieldId>>;
 
 /// Writes on the ways of a graph.
-pub struct Effects {
+pub struct WritesOnWays {
     /// The fields that are followed: those that begin without a value, and those that are given back.
     pub tracked: Tracked,
     /// By node and way, those of a node one behind the other.
@@ -26,7 +26,7 @@ pub struct Effects {
     given: BTreeMap<NodeId, BTreeSet<FieldId>>,
 }
 
-impl Effects {
+impl WritesOnWays {
     /// The writes of a graph, in which called graphs give back `given`.
     pub fn new(
         program: &Program,

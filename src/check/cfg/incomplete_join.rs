@@ -61,6 +61,8 @@ struct Pair {
     back: Option<Span>,
     /// Ways behind their fork that lead past the first one.
     past: Vec<Past>,
+    /// Joins behind their fork that lead to the first one: where one of them waits in vain, it doesn't come.
+    joins: Vec<JoinId>,
 }
 
 impl Arrivals {
@@ -87,6 +89,12 @@ impl Arrivals {
     pub fn past(&self, join: JoinId) -> BTreeSet<Past> {
         let pairs = self.pairs(join).into_iter().flatten();
         pairs.flat_map(|pair| pair.past.iter().copied()).collect()
+    }
+
+    /// Members of a join, each with a join that leads to it behind the fork.
+    pub fn behind_joins(&self, join: JoinId) -> impl Iterator<Item = (NodeId, JoinId)> {
+        let pairs = self.pairs(join).into_iter().flatten();
+        pairs.flat_map(|pair| pair.joins.iter().map(|inner| (pair.member, *inner)))
     }
 }
 
@@ -124,6 +132,15 @@ pub fn half_filled(
     }
 }
 
+/// The joins among blocks.
+fn joins_in(blocks: &BTreeSet<BlockId>) -> Vec<JoinId> {
+    let joins = blocks.iter().filter_map(|block| match block {
+        BlockId::Join(join) => Some(*join),
+        _ => None,
+    });
+    joins.collect()
+}
+
 struct Search<'a> {
     cfg: &'a ControlFlowGraph,
     join: JoinId,
@@ -152,6 +169,7 @@ impl<'a> Search<'a> {
             again: false,
             back: None,
             past: Vec::new(),
+            joins: Vec::new(),
         };
         // Blocks between the fork and the member, and those of them that the fork leads to.
         let mut region = BTreeSet::from([BlockId::Node(member)]);
@@ -187,6 +205,7 @@ impl<'a> Search<'a> {
         }
         if pair.path.is_empty() {
             pair.past = self.ways_past(member, &region, begins);
+            pair.joins = joins_in(&region);
         }
         pair
     }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use crate::ir::{FieldId, JoinId, NodeId};
 
 use super::bits::FieldSet;
-use super::effect::Effects;
+use super::effect::WritesOnWays;
 use super::exit::Exits;
 use super::incomplete_join::{Arrivals, Past};
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
@@ -38,7 +38,7 @@ pub struct Known<'a> {
 /// The answer for each block.
 pub struct LeavesUnwritten<'a> {
     cfg: &'a ControlFlowGraph,
-    effects: &'a Effects,
+    effects: &'a WritesOnWays,
     count: Count,
     known: Known<'a>,
     /// What can be avoided where a block is come to, by number; of a node that is capped, for the first time.
@@ -53,7 +53,7 @@ impl<'a> LeavesUnwritten<'a> {
     /// Finds them.
     pub fn new(
         cfg: &'a ControlFlowGraph,
-        effects: &'a Effects,
+        effects: &'a WritesOnWays,
         count: Count,
         known: Known<'a>,
     ) -> Self {
@@ -84,6 +84,7 @@ impl<'a> LeavesUnwritten<'a> {
     fn settle(&mut self) {
         let cfg = self.cfg;
         let past = self.ways_past();
+        let behind = self.behind_joins();
         let blocks: Vec<BlockId> = cfg.blocks().collect();
         cfg.settle(blocks.into_iter().rev(), |block, again| {
             if self.look(block) {
@@ -91,8 +92,15 @@ impl<'a> LeavesUnwritten<'a> {
             }
             // Ways past a member belong to the node that takes them: whatever they lead to, it is looked at again.
             for (join, past) in past.get(&block).into_iter().flatten() {
-                if self.lose(*join, past) {
-                    again.extend(cfg.members(*join).map(BlockId::Node));
+                if !self.lose(*join, past) {
+                    continue;
+                }
+                let mut more = vec![*join];
+                while let Some(join) = more.pop() {
+                    again.extend(cfg.members(join).map(BlockId::Node));
+                    for (outer, member) in behind.get(&join).into_iter().flatten() {
+                        more.extend(self.lose_behind(join, *outer, *member).then_some(*outer));
+                    }
                 }
             }
         });
@@ -109,6 +117,31 @@ impl<'a> LeavesUnwritten<'a> {
         past
     }
 
+    /// By join, the joins with a member that it leads to.
+    fn behind_joins(&self) -> HashMap<JoinId, Vec<(JoinId, NodeId)>> {
+        let mut behind: HashMap<JoinId, Vec<(JoinId, NodeId)>> = HashMap::new();
+        for outer in self.cfg.joins.ids() {
+            for (member, inner) in self.known.arrivals.behind_joins(outer) {
+                behind.entry(inner).or_default().push((outer, member));
+            }
+        }
+        behind
+    }
+
+    /// Where the inner join waits in vain, the member of the outer one doesn't come; whether more can be avoided.
+    fn lose_behind(&mut self, inner: JoinId, outer: JoinId, member: NodeId) -> bool {
+        let mut avoided = self.effects.tracked.none();
+        let inner = self.lost.get(&inner).into_iter().flatten();
+        inner.for_each(|(_, lost)| _ = avoided.join(lost));
+        self.lose_fields(outer, member, &avoided)
+    }
+
+    fn lose_fields(&mut self, join: JoinId, member: NodeId, avoided: &FieldSet) -> bool {
+        let lost = self.lost.entry(join).or_default().entry(member);
+        let lost = lost.or_insert_with(|| self.effects.tracked.none());
+        lost.join(avoided)
+    }
+
     /// Looks at a way past a member of a join again; whether more can be avoided where the join waits in vain.
     fn lose(&mut self, join: JoinId, past: &Past) -> bool {
         let Some(transition) = self.cfg.transitions(past.from).get(past.transition) else {
@@ -119,46 +152,44 @@ impl<'a> LeavesUnwritten<'a> {
         if past.meets {
             avoided.join(&self.met(join, transition, &writes));
         }
-        let lost = self.lost.entry(join).or_default();
-        let own = lost.entry(past.member);
-        let own = own.or_insert_with(|| self.effects.tracked.none());
-        own.join(&avoided)
+        self.lose_fields(join, past.member, &avoided)
     }
 
-    /// What can be avoided between a way past a member of a join and the join, where another member waits in vain. Only ways
-    /// without a fork are followed.
+    /// What can be avoided on a way past a member of a join, where it comes to the join by another member and waits in vain.
     fn met(&self, join: JoinId, first: &Transition, writes: &FieldSet) -> FieldSet {
-        let mut met = self.effects.tracked.none();
-        let mut all = self.effects.tracked.all();
-        all.without(writes);
-        let mut avoided: HashMap<BlockId, FieldSet> = HashMap::new();
-        let mut open = Vec::new();
-        if let [only] = first.successors.as_slice() {
-            avoided.insert(only.to, all);
-            open.push(only.to);
-        }
+        let waits = BlockId::Join(join);
+        let mut blocks = BTreeSet::new();
+        let mut open: Vec<BlockId> = first.successors.iter().map(|to| to.to).collect();
         while let Some(block) = open.pop() {
-            let Some(before) = avoided.get(&block).cloned() else {
-                continue;
-            };
-            if block == BlockId::Join(join) {
-                met.join(&before);
-                continue;
-            }
-            for (at, transition) in self.cfg.transitions(block).iter().enumerate() {
-                let [only] = transition.successors.as_slice() else {
-                    continue;
-                };
-                let mut left = before.clone();
-                left.without(&self.effects.sure(self.cfg, block, at));
-                let known = avoided.entry(only.to);
-                let known = known.or_insert_with(|| self.effects.tracked.none());
-                if known.join(&left) {
-                    open.push(only.to);
-                }
+            if block != waits && self.cfg.number(block).is_some() && blocks.insert(block) {
+                open.extend(self.cfg.successors(block).map(|to| to.to));
             }
         }
-        met
+        // What is avoided from each block where all that comes to the join stays there.
+        let mut avoided = HashMap::from([(waits, self.effects.tracked.all())]);
+        let on = |avoided: &HashMap<BlockId, FieldSet>, way, from, writes| {
+            let at = |to: &Successor| {
+                let own = avoided.get(&to.to).filter(|_| !to.many);
+                own.or_else(|| self.at(to, from)).cloned()
+            };
+            self.on_from(way, from, writes, at)
+        };
+        self.cfg
+            .settle(blocks.iter().rev().copied(), |block, again| {
+                let mut more = false;
+                for (at, way) in self.cfg.transitions(block).iter().enumerate() {
+                    let writes = self.effects.sure(self.cfg, block, at);
+                    let left = on(&avoided, way, Some(block), writes);
+                    let known = avoided.entry(block);
+                    let known = known.or_insert_with(|| self.effects.tracked.none());
+                    more |= known.join(&left);
+                }
+                if more {
+                    let before = self.cfg.predecessors(block);
+                    again.extend(before.filter(|block| blocks.contains(block)));
+                }
+            });
+        on(&avoided, first, None, writes.clone())
     }
 
     /// Looks at a block again; whether more can be avoided from it.
@@ -206,15 +237,25 @@ impl<'a> LeavesUnwritten<'a> {
     }
 
     fn on(&self, transition: &Transition, from: Option<BlockId>, writes: FieldSet) -> FieldSet {
+        let at = |successor: &Successor| self.at(successor, from).cloned();
+        self.on_from(transition, from, writes, at)
+    }
+
+    /// What a way can avoid, by what its goals do.
+    fn on_from(
+        &self,
+        transition: &Transition,
+        from: Option<BlockId>,
+        writes: FieldSet,
+        at: impl Fn(&Successor) -> Option<FieldSet>,
+    ) -> FieldSet {
         let mut avoided = self.effects.tracked.all();
         for successor in &transition.successors {
-            match (self.at(successor, from), self.lost_at(successor, from)) {
-                (Some(set), Some(lost)) => {
-                    let mut both = set.clone();
-                    both.join(&lost);
-                    avoided.keep(&both);
+            match (at(successor), self.lost_at(successor, from)) {
+                (Some(mut set), lost) => {
+                    lost.iter().for_each(|lost| _ = set.join(lost));
+                    avoided.keep(&set);
                 }
-                (Some(set), None) => avoided.keep(set),
                 (None, _) if matches!(successor.to, BlockId::Fail | BlockId::Leave) => {
                     return self.effects.tracked.none();
                 }

@@ -12,7 +12,7 @@ use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, W
 
 /// A write.
 #[derive(Debug, Clone, Copy)]
-pub struct Made {
+pub struct StepWrite {
     /// Which.
     pub write: Write,
     /// The node for which the way stands in that makes it; `None` where the task or the join itself does, or a branch.
@@ -21,16 +21,16 @@ pub struct Made {
 
 /// Who writes one field behind a task, a join or a goal.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Makers {
+pub struct FieldWriters {
     /// The first write that is made by no stand-in.
     own: Option<Write>,
     /// The first ones by those of two nodes. More make no difference.
     full: [Option<(NodeId, Write)>; 2],
 }
 
-impl Makers {
+impl FieldWriters {
     /// Takes in a write.
-    pub fn add(&mut self, made: Made) {
+    pub fn add(&mut self, made: StepWrite) {
         let Some(node) = made.full else {
             self.own.get_or_insert(made.write);
             return;
@@ -45,8 +45,8 @@ impl Makers {
 
     /// Two writes of the field that may both be made where both of these are in one super-step. None where there is but one
     /// full node that both lead to.
-    pub fn collide(&self, other: &Makers) -> Option<(Write, Write)> {
-        let full = |of: &Makers| of.full.iter().flatten().next().map(|(_, write)| *write);
+    pub fn collide(&self, other: &FieldWriters) -> Option<(Write, Write)> {
+        let full = |of: &FieldWriters| of.full.iter().flatten().next().map(|(_, write)| *write);
         if let Some(own) = self.own {
             return Some((own, other.own.or_else(|| full(other))?));
         }
@@ -71,11 +71,11 @@ pub fn by_task(
     cfg: &ControlFlowGraph,
     id: NodeId,
     taken: impl Fn(&Transition) -> bool,
-) -> Vec<Made> {
+) -> Vec<StepWrite> {
     let Some(node) = cfg.nodes.get(id) else {
         return Vec::new();
     };
-    let own = node.writes.iter().map(|write| Made {
+    let own = node.writes.iter().map(|write| StepWrite {
         write: *write,
         full: None,
     });
@@ -91,7 +91,7 @@ pub fn by_task(
 pub fn on_ways<'f>(
     cfg: &'f ControlFlowGraph,
     transitions: impl Iterator<Item = &'f Transition>,
-) -> Vec<Made> {
+) -> Vec<StepWrite> {
     let mut passing = Passing::new(cfg);
     passing
         .open
@@ -107,7 +107,7 @@ pub fn writes_of(cfg: &ControlFlowGraph, id: NodeId) -> Vec<Write> {
 
 /// What is written at once where a goal leads to a branch or finds a node full. The branches and full nodes passed are taken
 /// off the `steps` that are left; where none is, nothing is followed.
-pub fn at_goal(cfg: &ControlFlowGraph, successor: &Successor, steps: &mut usize) -> Vec<Made> {
+pub fn at_goal(cfg: &ControlFlowGraph, successor: &Successor, steps: &mut usize) -> Vec<StepWrite> {
     if *steps == 0 {
         return Vec::new();
     }
@@ -124,7 +124,7 @@ struct Passing<'f> {
     open: Vec<(&'f Transition, Option<NodeId>)>,
     /// Branches and capped nodes that were come to: by a task itself, and behind which full nodes.
     seen: HashMap<NodeId, (bool, [Option<NodeId>; 2])>,
-    made: Vec<Made>,
+    made: Vec<StepWrite>,
 }
 
 impl<'f> Passing<'f> {
@@ -137,7 +137,7 @@ impl<'f> Passing<'f> {
         }
     }
 
-    fn follow(mut self) -> Vec<Made> {
+    fn follow(mut self) -> Vec<StepWrite> {
         self.run();
         self.made
     }
@@ -145,7 +145,7 @@ impl<'f> Passing<'f> {
     fn run(&mut self) {
         while let Some((transition, full)) = self.open.pop() {
             let writes = transition.writes.iter();
-            self.made.extend(writes.map(|write| Made {
+            self.made.extend(writes.map(|write| StepWrite {
                 write: *write,
                 full,
             }));
@@ -173,7 +173,7 @@ impl<'f> Passing<'f> {
         }
         if node.branch {
             let writes = node.writes.iter();
-            self.made.extend(writes.map(|write| Made {
+            self.made.extend(writes.map(|write| StepWrite {
                 write: *write,
                 full,
             }));
@@ -202,8 +202,8 @@ impl<'f> Passing<'f> {
 }
 
 /// By field who writes it. Only fields whose writes collide.
-pub fn makers(cfg: &ControlFlowGraph, made: Vec<Made>) -> HashMap<FieldId, Makers> {
-    let mut by_field: HashMap<FieldId, Makers> = HashMap::new();
+pub fn makers(cfg: &ControlFlowGraph, made: Vec<StepWrite>) -> HashMap<FieldId, FieldWriters> {
+    let mut by_field: HashMap<FieldId, FieldWriters> = HashMap::new();
     for made in made {
         if collides(cfg, made.write.field).is_some() {
             by_field.entry(made.write.field).or_default().add(made);
@@ -216,8 +216,8 @@ pub fn makers(cfg: &ControlFlowGraph, made: Vec<Made>) -> HashMap<FieldId, Maker
 pub fn by_field(
     cfg: &ControlFlowGraph,
     nodes: impl Iterator<Item = NodeId>,
-) -> BTreeMap<FieldId, BTreeMap<NodeId, Makers>> {
-    let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Makers>> = BTreeMap::new();
+) -> BTreeMap<FieldId, BTreeMap<NodeId, FieldWriters>> {
+    let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, FieldWriters>> = BTreeMap::new();
     for id in nodes {
         for (field, makers) in makers(cfg, by_task(cfg, id, |_| true)) {
             by_field.entry(field).or_default().insert(id, makers);

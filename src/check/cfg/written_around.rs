@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::ir::NodeId;
 
 use super::bits::FieldSet;
-use super::effect::Effects;
+use super::effect::WritesOnWays;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, EdgeKind};
 
@@ -13,7 +13,7 @@ use super::model::{BlockId, ControlFlowGraph, EdgeKind};
 /// to it has been gone as well.
 pub fn written_around(
     cfg: &ControlFlowGraph,
-    effects: &Effects,
+    effects: &WritesOnWays,
     mhp: &MayHappenInParallel,
     node: NodeId,
 ) -> FieldSet {
