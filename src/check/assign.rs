@@ -9,13 +9,13 @@ use crate::resolve::program::{Field, Graph, Program};
 
 use super::calls::{callers, settle};
 use super::cfg::bits::Tracked;
-use super::cfg::effect::{Effects, Given};
+use super::cfg::effect::{Given, WritesOnWays};
 use super::cfg::exit::Exits;
 use super::cfg::incomplete_join::Arrivals;
 use super::cfg::leaves_unwritten::{Count, Known, LeavesUnwritten, Step};
 use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Written};
 use super::first_value;
-use super::types::facts::begins_set;
+use super::types::flow_state::begins_set;
 
 /// Most arrows of a way that a message points at.
 const SHOWN: usize = 6;
@@ -32,7 +32,7 @@ pub fn effects(
     cfgs: &IdVec<GraphId, ControlFlowGraph>,
     arrivals: &IdVec<GraphId, Arrivals>,
     written: &Written,
-) -> IdVec<GraphId, Effects> {
+) -> IdVec<GraphId, WritesOnWays> {
     let mut given: Given = program
         .graphs
         .entries()
@@ -56,7 +56,7 @@ pub fn effects(
         let cfg = cfgs.get(id);
         let empty = ControlFlowGraph::default();
         let tracked = tracked(graph, id, written);
-        Effects::new(
+        WritesOnWays::new(
             program,
             graph,
             cfg.unwrap_or(&empty),
@@ -99,7 +99,7 @@ fn always(
     if tracked.is_empty() {
         return always;
     }
-    let effects = Effects::new(program, graph, cfg, written, given, tracked);
+    let effects = WritesOnWays::new(program, graph, cfg, written, given, tracked);
     let waiting = BTreeSet::new();
     let exits = Exits::of(program, graph, cfg);
     let known = Known {
@@ -121,7 +121,7 @@ pub fn unwritten(
     program: &Program,
     (graph, id): (&Graph, GraphId),
     cfg: &ControlFlowGraph,
-    (written, effects): (&Written, &Effects),
+    (written, effects): (&Written, &WritesOnWays),
     (known, is_read): (Known, &dyn Fn(&FieldId) -> bool),
     diags: &mut Diagnostics,
 ) {

@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, FieldMode};
 use crate::resolve::program::{BasedOn, Field, Graph};
 
-use super::types::facts::has_first_value;
+use super::types::flow_state::has_first_value;
 
 /// All rules on what fields are based on.
 pub fn bases(graph: &Graph, diags: &mut Diagnostics) {

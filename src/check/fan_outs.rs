@@ -11,7 +11,7 @@ use crate::ir::{FieldId, JoinId, NodeId};
 use crate::resolve::program::{Each, Field, Graph, Jump, Route, TargetKind};
 
 use super::cfg::{Block, BlockId, ControlFlowGraph, EdgeKind};
-use super::types::facts::begins_set;
+use super::types::flow_state::begins_set;
 
 /// Reports joins that wait for the worker of a fan-out which leads on as a whole.
 ///

@@ -7,7 +7,7 @@ use crate::expr::{Type, TypeTable};
 use crate::ir::Channel;
 use crate::resolve::program::{Field, Graph, Program, Reducer};
 
-use super::types::facts::{begins_set, gathers_unset};
+use super::types::flow_state::{begins_set, gathers_unset};
 
 /// Adds to a finding about a field without a first value what to do: to `write` it, or to give it a value to begin with. The
 /// fix writes the empty value of its type; see [`or_null`] for types that have none.

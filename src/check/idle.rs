@@ -7,7 +7,7 @@ use crate::expr::infer::path;
 use crate::ir::FieldId;
 use crate::resolve::program::{Graph, SetItem};
 
-use super::types::facts::keeps_value;
+use super::types::flow_state::keeps_value;
 
 /// The places of such writes in a graph, with their fields.
 pub fn writes(graph: &Graph) -> BTreeMap<Span, FieldId> {

@@ -3,7 +3,7 @@
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::Graph;
 
-use super::types::facts::has_first_value;
+use super::types::flow_state::has_first_value;
 
 /// Warns of `untracked` fields that would have no value after a resume.
 pub fn lost(graph: &Graph, diags: &mut Diagnostics) {

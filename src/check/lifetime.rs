@@ -12,7 +12,7 @@ use crate::resolve::program::{Field, Graph, Node, Program, Work};
 
 use super::cfg::build::called_bodies;
 use super::cfg::{BlockId, ControlFlowGraph, Successor, Transition, Write, Written};
-use super::types::facts::has_first_value;
+use super::types::flow_state::has_first_value;
 
 /// Warns of `persist` before a field that lives with the thread as it is, or that no checkpoint holds.
 pub fn useless_persist(graph: &Graph, diags: &mut Diagnostics) {

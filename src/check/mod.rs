@@ -60,14 +60,14 @@ use crate::ir::{FieldId, GraphId, JoinId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
 
-use cfg::effect::Effects;
+use cfg::effect::WritesOnWays;
 use cfg::incomplete_join::Arrivals;
 use cfg::leaves_unwritten::Known;
 use cfg::past_reducer::PastReducer;
 use cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, MhpCache, Written};
 use instance::Instances;
+use types::flow_typing;
 use types::tool::BodyTypes;
-use types::walk;
 
 /// Proof that a program has been checked: where no error was reported, lowering it can't fail.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ struct ProgramAnalyses {
     arrivals: IdVec<GraphId, Arrivals>,
     /// Graphs that some node calls.
     called: BTreeSet<GraphId>,
-    effects: IdVec<GraphId, Effects>,
+    effects: IdVec<GraphId, WritesOnWays>,
     past_reducer: PastReducer,
     /// Graphs whose state some node keeps from call to call.
     lasting: BTreeSet<GraphId>,
@@ -224,7 +224,7 @@ fn graph(
         fan_outs::passed_over(graph, cfg, &mut diags);
     }
     let known = (written, effects);
-    let typed = walk::graph(program, id, cfg, mhp, known, &mut diags);
+    let typed = flow_typing::graph(program, id, cfg, mhp, known, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, (computed, written), &mut diags);
     }

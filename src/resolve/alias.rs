@@ -8,7 +8,7 @@ use crate::base::FileId;
 use crate::diag::codes;
 use crate::expr::ty::Type;
 
-use super::names::Thing;
+use super::names::Definition;
 use super::order::behind_what_they_name;
 use super::types::holds_error;
 use super::{Resolver, State};
@@ -76,7 +76,7 @@ impl Resolver<'_> {
         while let Some(ty) = open.pop() {
             match &ty.kind {
                 TypeKind::Name(name) => {
-                    if let Some(Thing::Alias(index)) = self.meaning(file, name) {
+                    if let Some(Definition::Alias(index)) = self.meaning(file, name) {
                         found.push(index);
                     }
                 }

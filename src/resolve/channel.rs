@@ -9,7 +9,7 @@ use crate::expr::ty::{MESSAGE, Record, RecordId, Type, TypeTable};
 use crate::ir::{Channel, ReducerId};
 
 use super::Resolver;
-use super::names::{Seen, Thing, Wanted, has_no};
+use super::names::{Definition, Seen, Wanted, has_no};
 
 /// Names of the built-in reducers.
 pub(super) const BUILT_IN: &[&str] = &[
@@ -141,7 +141,7 @@ impl Resolver<'_> {
     }
 
     fn own_channel(&mut self, file: FileId, via: &ReducerRef, ty: &Type) -> Channel {
-        let Some(Thing::Reducer(id)) = self.find(file, &via.name, Wanted::Reducer) else {
+        let Some(Definition::Reducer(id)) = self.find(file, &via.name, Wanted::Reducer) else {
             return Channel::Last;
         };
         if !via.args.is_empty() {

@@ -14,7 +14,7 @@ use crate::expr::ty::{EnumId, EnumType, Record, RecordId};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 
 use super::Resolver;
-use super::names::{Entry, Thing};
+use super::names::{Definition, Symbol};
 use super::naming::Style;
 use super::program::PromptId;
 
@@ -45,7 +45,10 @@ impl Resolver<'_> {
                     continue;
                 };
                 let mut thing = self.thing(item, &mut counts);
-                let is_type = matches!(thing, Thing::Record(_) | Thing::Enum(_) | Thing::Alias(_));
+                let is_type = matches!(
+                    thing,
+                    Definition::Record(_) | Definition::Enum(_) | Definition::Alias(_)
+                );
                 if !(is_type && self.is_built_in(name)) {
                     self.check_style(name, style(item));
                 }
@@ -60,7 +63,7 @@ impl Resolver<'_> {
                     );
                     self.report(&codes::UNSUPPORTED, message, name.span, help);
                     // What it was to be is not known where it is used.
-                    thing = Thing::Broken;
+                    thing = Definition::Broken;
                 }
                 let fresh = self.enter(file.id, name, thing, false);
                 if fresh && is_shared(thing) {
@@ -79,30 +82,30 @@ impl Resolver<'_> {
         }
     }
 
-    fn thing(&mut self, item: &Item, counts: &mut Counts) -> Thing {
+    fn thing(&mut self, item: &Item, counts: &mut Counts) -> Definition {
         if let Item::Type(decl) = item
             && let TypeBody::Record(_) = decl.body
         {
-            return Thing::Record(self.new_record(&decl.name.node, &decl.doc));
+            return Definition::Record(self.new_record(&decl.name.node, &decl.doc));
         }
         let count = counts.entry(discriminant(item)).or_default();
         let next = *count;
         *count += 1;
         let index = next as usize;
         match item {
-            Item::Type(_) => Thing::Alias(index),
-            Item::Enum(decl) => Thing::Enum(self.new_enum(&decl.name.node, &decl.doc)),
-            Item::Reducer(_) => Thing::Reducer(ReducerId(next)),
-            Item::Event(_) => Thing::Event(EventId(next)),
-            Item::Model(_) => Thing::Model(ModelId(next)),
-            Item::Tool(_) => Thing::Tool(ToolId(next)),
-            Item::Toolset(_) => Thing::Toolset(index),
-            Item::Retry(_) => Thing::Policy(index),
-            Item::Prompt(_) => Thing::Prompt(PromptId(next)),
-            Item::Graph(_) => Thing::Graph(GraphId(next)),
-            Item::Function(_) => Thing::Function,
-            Item::Instance(_) => Thing::Instance(index),
-            Item::Import(_) => Thing::Broken,
+            Item::Type(_) => Definition::Alias(index),
+            Item::Enum(decl) => Definition::Enum(self.new_enum(&decl.name.node, &decl.doc)),
+            Item::Reducer(_) => Definition::Reducer(ReducerId(next)),
+            Item::Event(_) => Definition::Event(EventId(next)),
+            Item::Model(_) => Definition::Model(ModelId(next)),
+            Item::Tool(_) => Definition::Tool(ToolId(next)),
+            Item::Toolset(_) => Definition::Toolset(index),
+            Item::Retry(_) => Definition::Policy(index),
+            Item::Prompt(_) => Definition::Prompt(PromptId(next)),
+            Item::Graph(_) => Definition::Graph(GraphId(next)),
+            Item::Function(_) => Definition::Function,
+            Item::Instance(_) => Definition::Instance(index),
+            Item::Import(_) => Definition::Broken,
         }
     }
 
@@ -129,7 +132,7 @@ impl Resolver<'_> {
         &mut self,
         file: FileId,
         name: &Name,
-        thing: Thing,
+        thing: Definition,
         imported: bool,
     ) -> bool {
         let Some(names) = self.names.get_mut(file.0 as usize) else {
@@ -146,12 +149,12 @@ impl Resolver<'_> {
                 .get_mut(&name.node)
                 .filter(|first| imported != first.imported)
             {
-                first.thing = Thing::Broken;
+                first.thing = Definition::Broken;
             }
             self.diags.push(diagnostic);
             return false;
         }
-        let entry = Entry {
+        let entry = Symbol {
             thing,
             span: name.span,
             imported,
@@ -190,16 +193,16 @@ impl Resolver<'_> {
     }
 }
 
-fn is_shared(thing: Thing) -> bool {
+fn is_shared(thing: Definition) -> bool {
     matches!(
         thing,
-        Thing::Record(_)
-            | Thing::Enum(_)
-            | Thing::Graph(_)
-            | Thing::Instance(_)
-            | Thing::Tool(_)
-            | Thing::Model(_)
-            | Thing::Event(_)
+        Definition::Record(_)
+            | Definition::Enum(_)
+            | Definition::Graph(_)
+            | Definition::Instance(_)
+            | Definition::Tool(_)
+            | Definition::Model(_)
+            | Definition::Event(_)
     )
 }
 

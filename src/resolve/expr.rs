@@ -9,7 +9,7 @@ use crate::expr::fold::names_params;
 
 use super::Resolver;
 use super::body::Inside;
-use super::names::{Seen, Thing, Wanted};
+use super::names::{Definition, Seen, Wanted};
 use super::node::Require;
 
 impl Resolver<'_> {
@@ -90,7 +90,7 @@ impl Resolver<'_> {
     fn type_name(&mut self, file: FileId, name: &Name, record: bool) -> bool {
         let names = self.names.get_mut(file.0 as usize);
         match names.and_then(|names| names.get_mut(&name.node)) {
-            Some(entry) if entry.thing == Thing::Broken => {
+            Some(entry) if entry.thing == Definition::Broken => {
                 entry.used = true;
                 return false;
             }
@@ -120,7 +120,7 @@ impl Resolver<'_> {
         match names.and_then(|names| names.get_mut(&function.node)) {
             Some(entry) => {
                 entry.used = true;
-                entry.thing != Thing::Broken
+                entry.thing != Definition::Broken
             }
             None => true,
         }

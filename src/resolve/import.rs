@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::Resolver;
 use super::declare::Shared;
-use super::names::Thing;
+use super::names::Definition;
 
 impl Resolver<'_> {
     pub(super) fn bind_imports(&mut self, file: FileId, shared: &mut Shared) {
@@ -22,7 +22,7 @@ impl Resolver<'_> {
             for name in &import.names {
                 let thing = match module {
                     Some(module) => self.exported(module, import, name),
-                    None => Thing::Broken,
+                    None => Definition::Broken,
                 };
                 let thing = self.renamed(name, thing, shared);
                 let local = name.alias.as_ref().unwrap_or(&name.name);
@@ -34,14 +34,14 @@ impl Resolver<'_> {
     }
 
     /// What a module declares under that name.
-    fn exported(&mut self, module: FileId, import: &Import, wanted: &ImportName) -> Thing {
+    fn exported(&mut self, module: FileId, import: &Import, wanted: &ImportName) -> Definition {
         let names = self.names.get(module.0 as usize);
         let entry = names.and_then(|names| names.get(&wanted.name.node));
         if let Some(entry) = entry.filter(|entry| !entry.imported) {
             return entry.thing;
         }
         if self.is_lost(module, &wanted.name.node) {
-            return Thing::Broken;
+            return Definition::Broken;
         }
         let message = format!("`{}` has no `{}`", import.from.node, wanted.name.node);
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, wanted.name.span)
@@ -55,12 +55,12 @@ impl Resolver<'_> {
             }
             None => diagnostic.meant(wanted.name.span, &wanted.name.node, own, "it declares"),
         });
-        Thing::Broken
+        Definition::Broken
     }
 
     /// What `as` makes of an imported thing. Records and enums are looked up by name in the type
     /// table, so under another name they are another entry of it, equal in shape.
-    fn renamed(&mut self, name: &ImportName, thing: Thing, shared: &mut Shared) -> Thing {
+    fn renamed(&mut self, name: &ImportName, thing: Definition, shared: &mut Shared) -> Definition {
         let Some(alias) = name
             .alias
             .as_ref()
@@ -69,23 +69,23 @@ impl Resolver<'_> {
             return thing;
         };
         match thing {
-            Thing::Record(original) => {
+            Definition::Record(original) => {
                 self.enter_shared(shared, alias);
                 let copy = self.new_record(&alias.node, "");
                 self.record_copies.push((copy, original));
-                Thing::Record(copy)
+                Definition::Record(copy)
             }
-            Thing::Enum(original) => {
+            Definition::Enum(original) => {
                 self.enter_shared(shared, alias);
                 let copy = self.new_enum(&alias.node, "");
                 self.enum_copies.push((copy, original));
-                Thing::Enum(copy)
+                Definition::Enum(copy)
             }
-            Thing::Function => {
+            Definition::Function => {
                 let message = "a function can't be imported under another name";
                 let help = format!("import it as `{}`", name.name.node);
                 self.report(&codes::UNSUPPORTED, message, alias.span, help);
-                Thing::Broken
+                Definition::Broken
             }
             thing => thing,
         }
@@ -94,7 +94,7 @@ impl Resolver<'_> {
     /// Reports imports that nothing uses. Called when everything else is resolved.
     pub fn unused_imports(&mut self) {
         let unused = self.names.iter().flatten();
-        let unused = unused.filter(|(_, e)| e.imported && !e.used && e.thing != Thing::Broken);
+        let unused = unused.filter(|(_, e)| e.imported && !e.used && e.thing != Definition::Broken);
         // A misspelt use of it is told to be one.
         let unknown = self.diags.iter().filter_map(Diagnostic::unknown_name);
         let meant: BTreeSet<&str> = unknown

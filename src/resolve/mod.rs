@@ -60,7 +60,7 @@ use alias::Alias;
 use body::binding::Bindings;
 use body::generic::{Generic, Unresolved};
 use load::Loaded;
-use names::Names;
+use names::SymbolTable;
 use program::ToolList;
 
 /// Resolves the flow whose first file is `entry`, a path relative to the project's folder.
@@ -101,7 +101,7 @@ struct Resolver<'a> {
     /// The files, in the order of their ids.
     files: &'a [Loaded],
     /// Their names, in the same order.
-    names: Vec<Names>,
+    names: Vec<SymbolTable>,
     /// Type aliases of all files.
     aliases: Vec<Alias<'a>>,
     /// Named retry policies of all files.

@@ -13,7 +13,7 @@ use super::program::PromptId;
 
 /// What a top-level name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(super) enum Definition {
     Record(RecordId),
     Enum(EnumId),
     /// Position among the aliases of the flow.
@@ -35,22 +35,22 @@ pub(super) enum Thing {
     Broken,
 }
 
-impl Thing {
+impl Definition {
     /// With its article, for messages.
     pub(super) fn noun(self) -> &'static str {
         match self {
-            Thing::Record(_) | Thing::Alias(_) => "a type",
-            Thing::Enum(_) => "an enum",
-            Thing::Reducer(_) => "a reducer",
-            Thing::Event(_) => "an event",
-            Thing::Model(_) => "a model",
-            Thing::Tool(_) => "a tool",
-            Thing::Toolset(_) => "a toolset",
-            Thing::Policy(_) => "a retry policy",
-            Thing::Prompt(_) => "a prompt",
-            Thing::Graph(_) | Thing::Instance(_) => "a graph",
-            Thing::Function => "a function",
-            Thing::Broken => "a name",
+            Definition::Record(_) | Definition::Alias(_) => "a type",
+            Definition::Enum(_) => "an enum",
+            Definition::Reducer(_) => "a reducer",
+            Definition::Event(_) => "an event",
+            Definition::Model(_) => "a model",
+            Definition::Tool(_) => "a tool",
+            Definition::Toolset(_) => "a toolset",
+            Definition::Policy(_) => "a retry policy",
+            Definition::Prompt(_) => "a prompt",
+            Definition::Graph(_) | Definition::Instance(_) => "a graph",
+            Definition::Function => "a function",
+            Definition::Broken => "a name",
         }
     }
 }
@@ -71,17 +71,20 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    pub(super) fn takes(self, thing: Thing) -> bool {
+    pub(super) fn takes(self, thing: Definition) -> bool {
         match self {
-            Wanted::Type => matches!(thing, Thing::Record(_) | Thing::Enum(_) | Thing::Alias(_)),
-            Wanted::Reducer => matches!(thing, Thing::Reducer(_)),
-            Wanted::Event => matches!(thing, Thing::Event(_)),
-            Wanted::Model => matches!(thing, Thing::Model(_)),
-            Wanted::Tool => matches!(thing, Thing::Tool(_)),
-            Wanted::Tools => matches!(thing, Thing::Tool(_) | Thing::Toolset(_)),
-            Wanted::Policy => matches!(thing, Thing::Policy(_)),
-            Wanted::Prompt => matches!(thing, Thing::Prompt(_)),
-            Wanted::Graph => matches!(thing, Thing::Graph(_) | Thing::Instance(_)),
+            Wanted::Type => matches!(
+                thing,
+                Definition::Record(_) | Definition::Enum(_) | Definition::Alias(_)
+            ),
+            Wanted::Reducer => matches!(thing, Definition::Reducer(_)),
+            Wanted::Event => matches!(thing, Definition::Event(_)),
+            Wanted::Model => matches!(thing, Definition::Model(_)),
+            Wanted::Tool => matches!(thing, Definition::Tool(_)),
+            Wanted::Tools => matches!(thing, Definition::Tool(_) | Definition::Toolset(_)),
+            Wanted::Policy => matches!(thing, Definition::Policy(_)),
+            Wanted::Prompt => matches!(thing, Definition::Prompt(_)),
+            Wanted::Graph => matches!(thing, Definition::Graph(_) | Definition::Instance(_)),
         }
     }
 
@@ -133,9 +136,9 @@ impl Wanted {
 
 /// One name of a file.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct Symbol {
     /// What it stands for.
-    pub thing: Thing,
+    pub thing: Definition,
     /// Where it is declared or imported.
     pub span: Span,
     /// Whether it is imported.
@@ -148,11 +151,11 @@ pub(super) struct Entry {
 pub(super) type Seen<'n> = BTreeMap<&'n str, &'n Name>;
 
 /// The names of one file.
-pub(super) type Names = BTreeMap<String, Entry>;
+pub(super) type SymbolTable = BTreeMap<String, Symbol>;
 
 impl Resolver<'_> {
     /// What `name` stands for in `file`; reported where it is nothing of the kind.
-    pub fn find(&mut self, file: FileId, name: &Name, wanted: Wanted) -> Option<Thing> {
+    pub fn find(&mut self, file: FileId, name: &Name, wanted: Wanted) -> Option<Definition> {
         if self.bound.contains_key(&name.node) {
             return self.find_bound(name, wanted);
         }
@@ -162,7 +165,7 @@ impl Resolver<'_> {
             Some(entry) => {
                 entry.used = true;
                 match entry.thing {
-                    Thing::Broken => return None,
+                    Definition::Broken => return None,
                     thing if wanted.takes(thing) => return Some(thing),
                     thing => {
                         let noun = wanted.noun();
@@ -187,13 +190,13 @@ impl Resolver<'_> {
     /// The tool of that name; reported where there is none.
     pub fn tool_named(&mut self, file: FileId, name: &Name) -> Option<ToolId> {
         match self.find(file, name, Wanted::Tool)? {
-            Thing::Tool(tool) => Some(tool),
+            Definition::Tool(tool) => Some(tool),
             _ => None,
         }
     }
 
     /// What `name` stands for in `file`, if anything, without using it.
-    pub fn meaning(&self, file: FileId, name: &str) -> Option<Thing> {
+    pub fn meaning(&self, file: FileId, name: &str) -> Option<Definition> {
         let entry = self.names.get(file.0 as usize)?.get(name)?;
         Some(entry.thing)
     }

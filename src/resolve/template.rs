@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, codes};
 
 use super::Resolver;
 use super::load::{outside, within};
-use super::names::{Thing, Wanted};
+use super::names::{Definition, Wanted};
 use super::node::{PromptUse, Words};
 
 impl Resolver<'_> {
@@ -67,7 +67,7 @@ impl Resolver<'_> {
     /// The text of a named prompt. Where that can't be had, the use is still checked.
     fn prompt_call(&mut self, file: FileId, name: &Name, args: &[NamedArg]) -> Words {
         let prompt = match self.find(file, name, Wanted::Prompt) {
-            Some(Thing::Prompt(prompt)) => Some(prompt),
+            Some(Definition::Prompt(prompt)) => Some(prompt),
             _ => None,
         };
         let args = self.named(file, args);

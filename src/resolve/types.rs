@@ -12,7 +12,7 @@ use crate::expr::ty::{self, Type};
 use super::Resolver;
 use super::alias::joined;
 use super::mark::Place;
-use super::names::{Seen, Thing, Wanted};
+use super::names::{Definition, Seen, Wanted};
 use super::naming::Style;
 use super::program::Param;
 
@@ -173,9 +173,9 @@ impl Resolver<'_> {
                 Type::Error
             }
             _ => match self.find(file, name, Wanted::Type) {
-                Some(Thing::Record(id)) => Type::Record(id),
-                Some(Thing::Enum(id)) => Type::Enum(id),
-                Some(Thing::Alias(index)) => self.alias(index),
+                Some(Definition::Record(id)) => Type::Record(id),
+                Some(Definition::Enum(id)) => Type::Enum(id),
+                Some(Definition::Alias(index)) => self.alias(index),
                 _ => Type::Error,
             },
         }

@@ -28,17 +28,17 @@ const MOST_IN_ALL: usize = 1_000;
 type Args = Vec<Option<Arg>>;
 
 /// A graph of the program to come. Its calls are numbers of other such graphs.
-struct Made {
+struct InstanceDraft {
     of: GraphId,
     graph: Graph,
     kept: Vec<bool>,
     found: Diagnostics,
 }
 
-struct Maker<'a> {
+struct Instantiator<'a> {
     program: &'a Program,
     wrong: &'a Wrong,
-    made: Vec<Option<Made>>,
+    made: Vec<Option<InstanceDraft>>,
     /// What is still to be made, by number.
     open: VecDeque<(usize, GraphId, Option<Instance>)>,
     /// Numbers by graph and values.
@@ -56,7 +56,7 @@ struct Maker<'a> {
 
 /// Makes the instances. `wrong` are places of values that are reported.
 pub fn make(program: &Program, wrong: &Wrong, diags: &mut Diagnostics) -> Instances {
-    let mut maker = Maker {
+    let mut maker = Instantiator {
         program,
         wrong,
         made: Vec::new(),
@@ -75,11 +75,11 @@ pub fn make(program: &Program, wrong: &Wrong, diags: &mut Diagnostics) -> Instan
         }
     }
     maker.settle();
-    maker.left_over();
+    maker.unused_instances();
     maker.finish()
 }
 
-impl Maker<'_> {
+impl Instantiator<'_> {
     fn declared(&mut self) {
         let program = self.program;
         for decl in &program.instances {
@@ -113,7 +113,7 @@ impl Maker<'_> {
 
     /// Graphs with parameters that nothing makes an instance of: first those that no other names, whose
     /// calls may make instances of the others.
-    fn left_over(&mut self) {
+    fn unused_instances(&mut self) {
         let program = self.program;
         let mut named: BTreeSet<GraphId> = BTreeSet::new();
         for (id, graph) in program.graphs.entries() {
@@ -257,7 +257,7 @@ impl Maker<'_> {
         default_value(&written, &param.ty.node, &self.program.types)
     }
 
-    fn one(&mut self, of: GraphId, instance: Option<Instance>) -> Option<Made> {
+    fn one(&mut self, of: GraphId, instance: Option<Instance>) -> Option<InstanceDraft> {
         let program = self.program;
         let mut graph = program.graphs.get(of)?.clone();
         graph.instance = instance;
@@ -276,7 +276,7 @@ impl Maker<'_> {
             }
         }
         found.append(folding.diags);
-        Some(Made {
+        Some(InstanceDraft {
             of,
             graph,
             kept,
@@ -374,7 +374,7 @@ impl Maker<'_> {
                 *slot = GraphId(at as u32);
             }
         }
-        let mut all: Vec<Option<Made>> = self.made;
+        let mut all: Vec<Option<InstanceDraft>> = self.made;
         let mut instances = Instances {
             program: Program {
                 graphs: IdVec::new(),

@@ -21,7 +21,7 @@ use crate::ir::narrow::Argument;
 use crate::resolve::program::{Narrowing, NarrowingId, Param, Program, Tool};
 
 use super::types::condition::formula::Formula;
-use super::types::condition::read::Questions;
+use super::types::condition::read::ConditionReader;
 use super::types::condition::values::Values;
 use super::types::cx::Cx;
 use space::Space;
@@ -133,7 +133,7 @@ pub struct Test {
 
 /// The tests that a condition comes to, all of which must hold; `false` where it asks for more than they say.
 fn tests(cx: &Cx, tool: &Tool, condition: &Expr) -> (Vec<Test>, bool) {
-    let mut questions = Questions::of(cx, [], false);
+    let mut questions = ConditionReader::of(cx, [], false);
     let (mut found, mut whole) = (Vec::new(), true);
     let mut open = vec![condition];
     while let Some(part) = open.pop() {

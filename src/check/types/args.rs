@@ -109,8 +109,8 @@ impl Cx<'_> {
             return;
         }
         // What did not parse may be what is missing.
-        let torn = self.graph.is_some_and(|graph| graph.broken);
-        if !missing.is_empty() && !torn {
+        let unreadable = self.graph.is_some_and(|graph| graph.broken);
+        if !missing.is_empty() && !unreadable {
             let names = list(missing.iter().map(|p| p.name.node.as_str()));
             let give = missing.iter().take(SHOWN);
             let mut give: Vec<String> = give.map(|p| format!("{}: ..", p.name.node)).collect();

@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, Level, codes};
 use crate::expr::fold::Folder;
 
 use super::condition::formula::Formula;
-use super::condition::read::Questions;
+use super::condition::read::ConditionReader;
 use super::condition::solve::Solver;
 use super::cx::Cx;
 
@@ -145,7 +145,7 @@ impl Verdict {
 
     /// By the values of what it asks.
     pub fn by_values(cx: &Cx, expr: &Expr) -> Option<Verdict> {
-        let mut questions = Questions::of(cx, [expr], false);
+        let mut questions = ConditionReader::of(cx, [expr], false);
         let formulas = [true, false].map(|truth| Rc::new(questions.read(expr, truth)));
         let asked = questions.asked;
         let mut solver = Solver::new(&asked, 0);

@@ -17,7 +17,7 @@ use crate::resolve::program::{Graph, Program};
 
 use super::condition::domain::Domains;
 use super::condition::values::Atom;
-use super::facts::Facts;
+use super::flow_state::FlowState;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.
 pub type StateTypes = Arc<StateFields>;
@@ -31,13 +31,13 @@ pub struct Cx<'a> {
     /// Names in scope here.
     pub scope: Scope,
     /// What is known here.
-    pub facts: Facts,
+    pub facts: FlowState,
     /// Fields of the state that some expression has read.
     pub read: BTreeSet<(FieldId, Span)>,
     /// Fields that the called graph may give back, in a subgraph node, and whether it always does.
     pub given_back: Vec<(FieldId, bool)>,
     /// In a capped node: which fields have values where it is entered again.
-    pub again: Option<Facts>,
+    pub again: Option<FlowState>,
     /// Slots of names that some expression has read.
     pub used: BTreeSet<u32>,
     /// Reads of fields that some way to here does not surely write, with their places.
@@ -101,7 +101,7 @@ impl<'a> Cx<'a> {
         program: &'a Program,
         graph: &'a Graph,
         state: &StateTypes,
-        facts: Facts,
+        facts: FlowState,
     ) -> Self {
         let mut scope = Scope {
             state: Some(state.clone()),
@@ -124,10 +124,14 @@ impl<'a> Cx<'a> {
             functions: program.functions(file),
             ..Scope::default()
         };
-        Self::new(program, (None, scope), Facts::default())
+        Self::new(program, (None, scope), FlowState::default())
     }
 
-    fn new(program: &'a Program, (graph, scope): (Option<&'a Graph>, Scope), facts: Facts) -> Self {
+    fn new(
+        program: &'a Program,
+        (graph, scope): (Option<&'a Graph>, Scope),
+        facts: FlowState,
+    ) -> Self {
         Self {
             program,
             graph,
@@ -192,8 +196,8 @@ impl<'a> Cx<'a> {
 
     /// Takes in what was found. Where a part of the graph is lost, it may be what guards a field that may be null.
     fn hear(&mut self, mut found: Diagnostics) {
-        let torn = self.graph.is_some_and(|graph| graph.broken);
-        let guarded = |of: &str| torn && of.starts_with("state.");
+        let unreadable = self.graph.is_some_and(|graph| graph.broken);
+        let guarded = |of: &str| unreadable && of.starts_with("state.");
         found.retain(|found| {
             let null = found.code == &codes::NULL_NOT_HANDLED;
             !(null && found.value().is_some_and(guarded))

@@ -8,7 +8,7 @@ use crate::resolve::program::{Field, Graph};
 /// What is known when a node begins, and changes on the way through it. Each place has its own, and shares with
 /// the one before it what is the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct FlowState {
     /// Places that are not null.
     pub known: Narrowing,
     /// Fields that some way to here does not surely write: they can't be read.
@@ -19,7 +19,7 @@ pub struct Facts {
     pub fading: SharedSet<FieldId>,
 }
 
-impl Facts {
+impl FlowState {
     /// At `start`: fields that don't begin with a value lack one.
     pub fn at_start(graph: &Graph) -> Self {
         let without = graph
@@ -36,7 +36,7 @@ impl Facts {
     }
 
     /// Takes in another way to the same place.
-    pub fn merge(&mut self, other: &Facts) {
+    pub fn merge(&mut self, other: &FlowState) {
         self.known = std::mem::take(&mut self.known).or(&other.known);
         self.unassigned.join(&other.unassigned);
         self.unset.keep(&other.unset);
@@ -44,14 +44,14 @@ impl Facts {
     }
 
     /// Takes in another member of a join: both have come, so what either has written is there.
-    pub fn meet(&mut self, other: &Facts) {
+    pub fn meet(&mut self, other: &FlowState) {
         self.known = std::mem::take(&mut self.known).or(&other.known);
         self.unassigned.keep(&other.unassigned);
         self.unset.keep(&other.unset);
     }
 
     /// Notes that a field has been written; `non_null` where its new value is known not to be null. What
-    /// else that changes is the business of [`Facts::disturb`].
+    /// else that changes is the business of [`FlowState::disturb`].
     pub fn write(&mut self, id: FieldId, field: &Field, non_null: bool) {
         self.touch(id, field);
         // Of a field that is never null there is nothing to know, and the set stays small.
@@ -68,7 +68,7 @@ impl Facts {
     }
 
     /// Takes over which fields have values from another way to the same place.
-    pub fn values_of(&mut self, other: &Facts) {
+    pub fn values_of(&mut self, other: &FlowState) {
         self.unassigned.clone_from(&other.unassigned);
         self.unset.clone_from(&other.unset);
     }

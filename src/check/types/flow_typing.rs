@@ -13,7 +13,7 @@ use crate::expr::scope::StateFields;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{Graph, Node, Program, Work};
 
-use super::super::cfg::effect::Effects;
+use super::super::cfg::effect::WritesOnWays;
 use super::super::cfg::written_around::written_around;
 use super::super::cfg::{
     BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Transition, Written,
@@ -21,8 +21,8 @@ use super::super::cfg::{
 use super::condition::domain::Domains;
 use super::constant::Decides;
 use super::cx::{Computed, Cx, StateTypes, Unassigned};
-use super::facts::{Facts, Passing};
-use super::jump::Behind;
+use super::flow_state::{FlowState, Passing};
+use super::jump::JumpStates;
 use super::node::{self, Outcome};
 use super::order::beside;
 use super::trail::Trails;
@@ -42,13 +42,13 @@ pub fn graph(
     id: GraphId,
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
-    (written, effects): (&Written, &Effects),
+    (written, effects): (&Written, &WritesOnWays),
     diags: &mut Diagnostics,
 ) -> Typed {
     let Some(graph) = program.graphs.get(id) else {
         return Typed::default();
     };
-    let mut walk = Walk::new(program, graph, cfg, mhp, (written, effects));
+    let mut walk = FlowTyping::new(program, graph, cfg, mhp, (written, effects));
     walk.start(diags);
     walk.settle();
     walk.finish(diags)
@@ -57,18 +57,18 @@ pub fn graph(
 /// What is known where a node begins.
 #[derive(Clone)]
 pub(super) struct Entry {
-    pub(super) facts: Facts,
+    pub(super) facts: FlowState,
     /// For a branch: what may be written beside those that lead to it.
     beside: SharedSet<FieldId>,
     /// Of a capped node, what is known where it is come to from its own circle.
-    pub(super) again: Option<Box<Facts>>,
+    pub(super) again: Option<Box<FlowState>>,
 }
 
 /// Fields that stay written are those that nothing takes back.
 fn around(
     graph: &Graph,
     cfg: &ControlFlowGraph,
-    effects: &Effects,
+    effects: &WritesOnWays,
     mhp: &MayHappenInParallel,
 ) -> BTreeMap<NodeId, Vec<FieldId>> {
     let passing = Passing::of(graph);
@@ -109,7 +109,7 @@ impl Entry {
     /// Takes in another way to the same node; whether that changed something.
     fn merge(
         &mut self,
-        facts: &Facts,
+        facts: &FlowState,
         beside: &SharedSet<FieldId>,
         (branch, capped): (bool, bool),
     ) -> bool {
@@ -151,13 +151,13 @@ impl Seen {
 }
 
 /// A graph that is gone through.
-pub(super) struct Walk<'a> {
+pub(super) struct FlowTyping<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a Graph,
     pub(super) cfg: &'a ControlFlowGraph,
     pub(super) mhp: &'a MayHappenInParallel<'a>,
     pub(super) written: &'a Written,
-    pub(super) effects: &'a Effects,
+    pub(super) effects: &'a WritesOnWays,
     /// Nodes that some arrow leads to from their own circle.
     pub(super) back: BTreeSet<NodeId>,
     /// By node with `max_visits`: fields that are written by the time that it is full.
@@ -172,7 +172,7 @@ pub(super) struct Walk<'a> {
     pub(super) beside: Vec<SharedSet<FieldId>>,
     pub(super) entries: Vec<Option<Entry>>,
     /// What each member of a join brings, by join and member.
-    pub(super) brought: IdVec<JoinId, Vec<Option<Facts>>>,
+    pub(super) brought: IdVec<JoinId, Vec<Option<FlowState>>>,
     pub(super) seen: Vec<Option<Box<Seen>>>,
     pub(super) joined: IdVec<JoinId, Option<Box<Seen>>>,
     /// Position of each node and join in the order of a run.
@@ -182,13 +182,13 @@ pub(super) struct Walk<'a> {
     pub(super) read: BTreeSet<(FieldId, Span)>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FlowTyping<'a> {
     fn new(
         program: &'a Program,
         graph: &'a Graph,
         cfg: &'a ControlFlowGraph,
         mhp: &'a MayHappenInParallel<'a>,
-        (written, effects): (&'a Written, &'a Effects),
+        (written, effects): (&'a Written, &'a WritesOnWays),
     ) -> Self {
         let state = graph.fields.iter();
         let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
@@ -228,7 +228,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn cx(&self, facts: Facts) -> Cx<'a> {
+    pub(super) fn cx(&self, facts: FlowState) -> Cx<'a> {
         let mut cx = Cx::in_graph(self.program, self.graph, &self.state, facts);
         cx.domains = self.domains.clone();
         cx
@@ -236,20 +236,20 @@ impl<'a> Walk<'a> {
 
     /// The entry, and the graph's handler, which is typed once for all nodes.
     fn start(&mut self, diags: &mut Diagnostics) {
-        let mut behind = Behind::new();
-        let mut cx = self.cx(Facts::at_start(self.graph));
+        let mut behind = JumpStates::new();
+        let mut cx = self.cx(FlowState::at_start(self.graph));
         if let Some(route) = &self.graph.start {
             cx.route(route, &mut behind);
         }
         if let Some(route) = &self.graph.on_error {
-            cx.facts = Facts::default();
-            cx.handler(route, &mut Behind::new());
+            cx.facts = FlowState::default();
+            cx.handler(route, &mut JumpStates::new());
         }
         if !self.graph.exits.is_empty() {
             // After whatever super-step: only what the state begins with is sure to be there.
-            cx.facts = Facts {
+            cx.facts = FlowState {
                 unset: SharedSet::new(),
-                ..Facts::at_start(self.graph)
+                ..FlowState::at_start(self.graph)
             };
             for when in &self.graph.exits {
                 cx.deciding(when, Decides::Exit(&self.graph.name.node));
@@ -333,7 +333,12 @@ impl<'a> Walk<'a> {
         self.back.contains(&id)
     }
 
-    pub(super) fn type_node(&mut self, id: NodeId, facts: Facts, again: Option<Facts>) -> Outcome {
+    pub(super) fn type_node(
+        &mut self,
+        id: NodeId,
+        facts: FlowState,
+        again: Option<FlowState>,
+    ) -> Outcome {
         let Some(declared) = self.graph.nodes.get(id) else {
             // A fan-out as a whole does nothing itself.
             return Outcome {
@@ -360,8 +365,8 @@ impl<'a> Walk<'a> {
         &self,
         id: NodeId,
         declared: &Node,
-        facts: Facts,
-        again: Option<Facts>,
+        facts: FlowState,
+        again: Option<FlowState>,
     ) -> Cx<'a> {
         let mut cx = self.cx(facts);
         cx.again = again;
@@ -384,7 +389,7 @@ impl<'a> Walk<'a> {
     /// Leads on from a join once something is known of all of its members: then what is known only shrinks, here too.
     fn lead_on(&mut self, id: JoinId) {
         let members = self.brought.get(id).into_iter().flatten();
-        let brought: Option<Vec<&Facts>> = members.map(Option::as_ref).collect();
+        let brought: Option<Vec<&FlowState>> = members.map(Option::as_ref).collect();
         let facts = brought.and_then(|brought| {
             brought.into_iter().cloned().reduce(|mut all, facts| {
                 all.meet(&facts);
@@ -394,7 +399,7 @@ impl<'a> Walk<'a> {
         let (Some(facts), Some(join)) = (facts, self.graph.joins.get(id)) else {
             return;
         };
-        let mut behind = Behind::new();
+        let mut behind = JumpStates::new();
         let mut cx = self.cx(facts);
         cx.jump(&join.to, &mut behind);
         self.read.extend(&cx.read);
@@ -416,7 +421,7 @@ impl<'a> Walk<'a> {
     fn go(
         &mut self,
         transition: &Transition,
-        mut facts: Facts,
+        mut facts: FlowState,
         from: Option<BlockId>,
         beside: &SharedSet<FieldId>,
     ) {
@@ -437,7 +442,7 @@ impl<'a> Walk<'a> {
     fn enter(
         &mut self,
         id: NodeId,
-        facts: &Facts,
+        facts: &FlowState,
         beside: &SharedSet<FieldId>,
         (from, span): (Option<BlockId>, Span),
     ) {
@@ -480,7 +485,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn bring(&mut self, id: JoinId, from: Option<NodeId>, facts: &Facts, span: Span) {
+    fn bring(&mut self, id: JoinId, from: Option<NodeId>, facts: &FlowState, span: Span) {
         let members = self.cfg.joins.get(id).map_or(&[][..], |join| &join.members);
         let index = members.iter().position(|(member, _)| Some(*member) == from);
         let slot = index.and_then(|i| self.brought.get_mut(id)?.get_mut(i));

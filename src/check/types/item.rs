@@ -118,7 +118,7 @@ fn default_value(program: &Program, name: &Name, value: &Expr, ty: &Type, diags:
             ..Taker::named(name)
         }))
         .infer(value, Some(ty));
-    let constant = torn(value) || constant(value, &program.types).is_some();
+    let constant = unreadable(value) || constant(value, &program.types).is_some();
     if cx.diags.is_empty() && !constant {
         doomed(value, &cx.scope, &program.types, &mut cx.diags);
     }
@@ -132,7 +132,7 @@ fn default_value(program: &Program, name: &Name, value: &Expr, ty: &Type, diags:
 }
 
 /// Whether a part of it could not be read, which is reported.
-fn torn(value: &Expr) -> bool {
+fn unreadable(value: &Expr) -> bool {
     let mut open = vec![value];
     while let Some(expr) = open.pop() {
         if matches!(expr.kind, ExprKind::Error) {

@@ -13,15 +13,15 @@ use crate::resolve::program::{Jump, Node, Route, Target, TargetKind, Work};
 use super::args::Callee;
 use super::constant::Decides;
 use super::cx::{Computed, Cx, Sent};
-use super::facts::Facts;
+use super::flow_state::FlowState;
 use super::route;
 
 /// What is known behind each jump of a node, by the jump's span.
-pub type Behind = HashMap<Span, Facts>;
+pub type JumpStates = HashMap<Span, FlowState>;
 
 impl Cx<'_> {
     /// Types a route. Each arm knows that the conditions before it did not hold.
-    pub fn route(&mut self, route: &Route, behind: &mut Behind) {
+    pub fn route(&mut self, route: &Route, behind: &mut JumpStates) {
         let entry = self.facts.clone();
         match route {
             Route::Always(jump) => self.jump(jump, behind),
@@ -69,7 +69,7 @@ impl Cx<'_> {
     }
 
     /// Types a jump and notes what is known behind it; here, nothing changes.
-    pub fn jump(&mut self, jump: &Jump, behind: &mut Behind) {
+    pub fn jump(&mut self, jump: &Jump, behind: &mut JumpStates) {
         let entry = self.facts.clone();
         for target in &jump.to {
             self.target(target);

@@ -10,13 +10,13 @@ use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::Route;
 
 use super::super::cfg::{BlockId, writes_of};
-use super::facts::Facts;
-use super::walk::Walk;
+use super::flow_state::FlowState;
+use super::flow_typing::FlowTyping;
 
 /// What may have written a field, and where.
 type Writer<'a> = (&'a str, Span);
 
-impl Walk<'_> {
+impl FlowTyping<'_> {
     /// Names the test and the writer where a null that nothing guards was shown not to be there on the way to a block.
     pub(super) fn with_lost_test(&self, at: BlockId, found: Diagnostic) -> Diagnostic {
         let null = found.code == &codes::NULL_NOT_HANDLED;
@@ -87,7 +87,7 @@ impl Walk<'_> {
     }
 
     fn test_in<'e>(&self, conditions: impl Iterator<Item = &'e Expr>, place: &str) -> Option<Span> {
-        let (scope, types) = (self.cx(Facts::default()).scope, &self.program.types);
+        let (scope, types) = (self.cx(FlowState::default()).scope, &self.program.types);
         let shows = |when: &&Expr| {
             let mut each = [true, false].into_iter();
             each.any(|truth| facts(when, &scope, types, truth).holds(place))

@@ -15,20 +15,20 @@ use super::super::straddling;
 
 use super::constant::Decides;
 use super::cx::Cx;
-use super::facts::Facts;
-use super::jump::Behind;
+use super::flow_state::FlowState;
+use super::jump::JumpStates;
 
 /// What is known behind each way out of a node.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Behind a jump, by its span.
-    pub behind: Behind,
+    pub behind: JumpStates,
     /// Behind the static edge, joins included.
-    pub edge: Facts,
+    pub edge: FlowState,
     /// Behind a tool's jump.
-    pub tool: Facts,
+    pub tool: FlowState,
     /// Behind a subgraph that left.
-    pub child: Facts,
+    pub child: FlowState,
 }
 
 /// Types a node in a place where it may begin with the facts that `cx` has.
@@ -92,7 +92,7 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
 }
 
 /// `on_error` sees the state as it was when the node began: nothing that it did is kept.
-fn handler(cx: &mut Cx, id: NodeId, node: &Node, behind: &mut Behind) {
+fn handler(cx: &mut Cx, id: NodeId, node: &Node, behind: &mut JumpStates) {
     if let Some(route) = &node.on_error {
         cx.handler(route, behind);
     } else if let Some(route) = cx.graph.and_then(|graph| graph.on_error_of(id)) {
@@ -131,7 +131,7 @@ impl Cx<'_> {
     }
 
     /// Types the route of an `on_error`.
-    pub fn handler(&mut self, route: &Route, behind: &mut Behind) {
+    pub fn handler(&mut self, route: &Route, behind: &mut JumpStates) {
         let names = self.scope.names.len();
         self.declare("error", Type::Record(crate::expr::ty::ERROR));
         self.route(route, behind);
@@ -141,8 +141,8 @@ impl Cx<'_> {
 
 /// `skip`, `let`, `require` and what is sent at the start. What is known where a `skip` without a
 /// target held is given back.
-fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
-    let mut skipped: Option<Facts> = None;
+fn before_work(cx: &mut Cx, node: &Node, behind: &mut JumpStates) -> Option<FlowState> {
+    let mut skipped: Option<FlowState> = None;
     for skip in &node.skips {
         cx.deciding(&skip.when, Decides::Skip(&node.name.node));
         let before = cx.facts.clone();
@@ -247,7 +247,7 @@ impl Cx<'_> {
 }
 
 /// The timeout of an interrupt is taken before the node's own `set`.
-fn timed_out(cx: &Cx, node: &Node, behind: &mut Behind) {
+fn timed_out(cx: &Cx, node: &Node, behind: &mut JumpStates) {
     let Work::Interrupt {
         timeout: Some(timeout),
         ..
@@ -261,7 +261,7 @@ fn timed_out(cx: &Cx, node: &Node, behind: &mut Behind) {
 }
 
 /// A subgraph that leaves may have written what it gives back; the node's own `set` is not made then.
-fn left(cx: &Cx, node: &Node, mut facts: Facts) -> Facts {
+fn left(cx: &Cx, node: &Node, mut facts: FlowState) -> FlowState {
     for write in node.set.iter().filter_map(|item| item.field) {
         if let Some(field) = cx.graph.and_then(|graph| graph.fields.get(write)) {
             facts.disturb(write, field);
@@ -276,9 +276,9 @@ fn left(cx: &Cx, node: &Node, mut facts: Facts) -> Facts {
 }
 
 /// All static edges are followed at once, so each one's update comes after those before it.
-fn edges(cx: &mut Cx, node: &Node) -> Facts {
+fn edges(cx: &mut Cx, node: &Node) -> FlowState {
     for jump in &node.edges {
-        let mut behind = Behind::new();
+        let mut behind = JumpStates::new();
         cx.jump(jump, &mut behind);
         if let Some(after) = behind.remove(&jump.span) {
             cx.facts = after;

@@ -9,16 +9,16 @@ use crate::ir::FieldId;
 use super::super::cfg::BlockId;
 use super::super::first_value;
 use super::cx::{Cx, Unassigned};
-use super::facts::Facts;
-use super::jump::Behind;
-use super::walk::{Typed, Walk};
+use super::flow_state::FlowState;
+use super::flow_typing::{FlowTyping, Typed};
+use super::jump::JumpStates;
 
-impl<'a> Walk<'a> {
+impl<'a> FlowTyping<'a> {
     /// Types what no run comes to, and gathers all findings in the order declared.
     pub(super) fn finish(mut self, diags: &mut Diagnostics) -> Typed {
         for id in self.cfg.nodes.ids() {
             if self.entries.get(id.0 as usize).is_some_and(Option::is_none) {
-                self.type_node(id, Facts::default(), None);
+                self.type_node(id, FlowState::default(), None);
                 if let Some(Some(seen)) = self.seen.get_mut(id.0 as usize) {
                     seen.diags.retain(is_proven);
                 }
@@ -43,8 +43,8 @@ impl<'a> Walk<'a> {
             if let (true, Some(seen)) = (led_on, seen) {
                 diags.append(seen.diags.clone());
             } else if let (false, Some(join)) = (led_on, graph.joins.get(id)) {
-                let mut cx = Cx::in_graph(program, graph, &self.state, Facts::default());
-                cx.jump(&join.to, &mut Behind::new());
+                let mut cx = Cx::in_graph(program, graph, &self.state, FlowState::default());
+                cx.jump(&join.to, &mut JumpStates::new());
                 cx.diags.retain(is_proven);
                 diags.append(cx.diags);
             }

@@ -7,8 +7,8 @@ use crate::diag::{Diagnostic, codes};
 use crate::resolve::program::{Arm, Node, Route};
 
 use super::condition::formula::Formula;
-use super::condition::read::{Asked, Questions};
-use super::condition::solve::{Found, Solver};
+use super::condition::read::{Asked, ConditionReader};
+use super::condition::solve::{Solution, Solver};
 use super::condition::words;
 use super::constant::Verdict;
 use super::cx::Cx;
@@ -37,10 +37,10 @@ impl Cases {
         cases
     }
 
-    /// Reads conditions, `exact` or not: see [`Questions`].
+    /// Reads conditions, `exact` or not: see [`ConditionReader`].
     fn read(cx: &Cx, arms: &[Arm], exact: bool) -> Self {
         let conditions = arms.iter().filter_map(|arm| arm.when.as_ref());
-        let mut questions = Questions::of(cx, conditions, exact);
+        let mut questions = ConditionReader::of(cx, conditions, exact);
         let arms = arms.iter().map(|arm| {
             let mut formula = |truth| {
                 let when = arm.when.as_ref();
@@ -136,9 +136,9 @@ fn open(cx: &Cx, arms: &[Arm], span: Span) -> Option<Diagnostic> {
         left = left.and_then(|state| solver.with(state, &case.fails));
     }
     let case = match solver.solve(left) {
-        Found::Nothing => return None,
-        Found::TooMuch => None,
-        Found::Something(answers) => Some(words::case(&cases.asked, &answers)),
+        Solution::Nothing => return None,
+        Solution::TooMuch => None,
+        Solution::Something(answers) => Some(words::case(&cases.asked, &answers)),
     };
     let route = cx.route_of(span);
     let message = match case {

@@ -12,7 +12,7 @@ use crate::ir::{FieldId, FieldMode};
 use crate::resolve::program::{Binding, Field, Graph, Node, Pass, Work};
 
 use super::cx::Cx;
-use super::facts::begins_set;
+use super::flow_state::begins_set;
 
 impl Cx<'_> {
     /// `with` values against the `in` fields, fields that pass by name, and what comes back.

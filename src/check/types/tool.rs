@@ -9,7 +9,7 @@ use crate::resolve::preparation::{Preparation, preparations};
 use crate::resolve::program::{Program, Tool, ToolBody};
 
 use super::cx::{Computed, Cx, Sent};
-use super::jump::Behind;
+use super::jump::JumpStates;
 
 /// What typing a tool's body has shown, for the graphs that run it.
 #[derive(Debug, Clone, Default)]
@@ -50,7 +50,7 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
     cx.emits(&body.emits);
     if let Some(goto) = &body.goto {
         cx.tool = Some(tool.name.node.clone());
-        cx.route(goto, &mut Behind::new());
+        cx.route(goto, &mut JumpStates::new());
     }
     returns(&mut cx, tool, body);
     diags.append(cx.diags);

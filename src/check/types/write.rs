@@ -9,7 +9,7 @@ use crate::resolve::program::{Emit, Field, Program, SetItem};
 use super::args::Callee;
 use super::constant::Decides;
 use super::cx::Cx;
-use super::facts::keeps_value;
+use super::flow_state::keeps_value;
 
 impl Cx<'_> {
     /// Types a `set`: all values see the state before it; what follows sees what it wrote.

@@ -13,7 +13,7 @@ use crate::ir::FieldId;
 use crate::resolve::program::Node;
 
 use super::cx::Cx;
-use super::facts::keeps_value;
+use super::flow_state::keeps_value;
 
 impl Cx<'_> {
     /// What the `set` of a node has changed for what follows in it: conditions of before say nothing of the new values, and

@@ -134,7 +134,7 @@ impl Checker<'_> {
             Rule::Format if sound => self.format(target, name, args),
             Rule::Part if sound => self.bounds_of_part(expr, name, args),
             Rule::Numbered if matches!(result, Type::List(_)) => {
-                if let Type::List(of) = self.unheard(target) {
+                if let Type::List(of) = self.silent(target) {
                     return Type::list(numbered((*of).clone()));
                 }
             }

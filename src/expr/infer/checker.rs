@@ -176,7 +176,7 @@ impl<'a> Checker<'a> {
 
     /// The type, with nothing reported. Inside another such look only a plain place or literal is
     /// looked at, anything else is `json`: otherwise the work would double with each level of nesting.
-    pub(super) fn unheard(&mut self, expr: &Expr) -> Type {
+    pub(super) fn silent(&mut self, expr: &Expr) -> Type {
         if self.quiet && path(expr).is_none() && !matches!(expr.kind, ExprKind::Literal(_)) {
             return Type::Json;
         }

@@ -50,7 +50,7 @@ impl Checker<'_> {
         let known = self.known.clone();
         self.known.forget(&path);
         self.known.anything = false;
-        let declared = self.unheard(side);
+        let declared = self.silent(side);
         self.known = known;
         match narrowed {
             Type::Error => Type::Error,
@@ -230,7 +230,7 @@ impl Checker<'_> {
             return;
         };
         for element in elements.iter().filter(|e| !e.optional) {
-            let ty = self.unheard(&element.value);
+            let ty = self.silent(&element.value);
             if self.is_text_for_enum(&ty, found, item) {
                 self.mismatch(item, found, &ty.without_null());
                 return;

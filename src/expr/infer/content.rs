@@ -18,8 +18,8 @@ impl Checker<'_> {
         if self.quiet {
             return None;
         }
-        let is_content = field.node == "content"
-            && self.unheard(operand).without_null() == Type::Record(MESSAGE);
+        let is_content =
+            field.node == "content" && self.silent(operand).without_null() == Type::Record(MESSAGE);
         is_content.then_some(field)
     }
 

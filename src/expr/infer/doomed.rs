@@ -40,11 +40,11 @@ pub fn never_finite(expr: &Expr, scope: &Scope, types: &TypeTable, diags: &mut D
             }
         }
         _ => {
-            let mut unheard = Diagnostics::new();
+            let mut silent = Diagnostics::new();
             let mut walk = Walk {
                 scope,
                 types,
-                diags: &mut unheard,
+                diags: &mut silent,
             };
             if walk.is_closed(expr)
                 && let Some(Err(why)) = walk.value(expr).map(|value| value.check_finite())

@@ -98,7 +98,7 @@ fn asked(checker: &mut Checker, expr: &Expr, field: &Expr) {
         return;
     }
     let known = std::mem::take(&mut checker.known);
-    let (of, ty) = (checker.unheard(operand), checker.unheard(field));
+    let (of, ty) = (checker.silent(operand), checker.silent(field));
     checker.known = known;
     let is_state = matches!(&operand.kind, ExprKind::Ident(root) if root == "state");
     let always = matches!(of, Type::Record(_)) || is_state;

@@ -31,7 +31,7 @@ impl Checker<'_> {
             return None;
         };
         let place = path(operand)?;
-        match self.unheard(operand) {
+        match self.silent(operand) {
             Type::Union(_) => Some(format!("{place}.!{}", name.node)),
             _ => None,
         }
@@ -39,11 +39,11 @@ impl Checker<'_> {
 
     /// Whether `has` asks for a field that some of several records have.
     pub(super) fn asks_which(&mut self, operand: &Expr, field: &Name) -> bool {
-        let mut of = self.unheard(operand);
+        let mut of = self.silent(operand);
         if matches!(of, Type::Record(_)) {
             // What is known of it already takes nothing away from what may be asked.
             let known = std::mem::take(&mut self.known);
-            of = self.unheard(operand).without_null();
+            of = self.silent(operand).without_null();
             self.known = known;
         }
         match of {

@@ -97,7 +97,7 @@ impl Checker<'_> {
             return;
         }
         for (verb, element) in verbs.into_iter().zip(elements) {
-            let ty = self.unheard(&element.value).without_null();
+            let ty = self.silent(&element.value).without_null();
             if let Some(what) = wants(verb, &ty) {
                 let shown = self.show(&super::widen(ty));
                 let message = match path(&element.value) {

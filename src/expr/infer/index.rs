@@ -47,7 +47,7 @@ impl Checker<'_> {
                 (**of).clone()
             }
             Type::Map(of) => {
-                let found = self.unheard(index);
+                let found = self.silent(index);
                 if matches!(found, Type::Int | Type::Uint | Type::Float | Type::Bool) {
                     let message = format!(
                         "keys of {} are texts, found {}",

@@ -267,8 +267,8 @@ fn is_small(expr: &Expr) -> bool {
 
 /// What is known when `expr` is true (or, with `truth` false, when it is false).
 pub fn facts(expr: &Expr, scope: &Scope, types: &TypeTable, truth: bool) -> Narrowing {
-    let mut unheard = crate::diag::Diagnostics::new();
-    Checker::new(scope, types, &mut unheard).facts(expr, truth)
+    let mut silent = crate::diag::Diagnostics::new();
+    Checker::new(scope, types, &mut silent).facts(expr, truth)
 }
 
 impl Checker<'_> {
@@ -406,14 +406,14 @@ impl Checker<'_> {
             _ => return Narrowing::new(),
         };
         let proves = |checker: &mut Self, other: &Expr| match equal {
-            true => is_small(other) && !checker.unheard(other).admits_null(),
+            true => is_small(other) && !checker.silent(other).admits_null(),
             false => matches!(other.kind, ExprKind::Literal(Literal::Null)),
         };
         let mut known = Narrowing::new();
         for (side, other) in [(left, right), (right, left)] {
             let Some(path) = path(side) else { continue };
             if is_small(other) {
-                let with = self.unheard(other);
+                let with = self.silent(other);
                 self.texts_left((&path, side), &[with], equal, &mut known);
             }
             if proves(self, other) {
@@ -433,10 +433,10 @@ impl Checker<'_> {
             && !elements.iter().any(|element| element.optional)
         {
             let elements = elements.iter();
-            let all: Vec<Type> = elements.map(|e| self.unheard(&e.value)).collect();
+            let all: Vec<Type> = elements.map(|e| self.silent(&e.value)).collect();
             self.texts_left((&path, item), &all, truth, &mut known);
         }
-        let not_null = match self.unheard(list) {
+        let not_null = match self.silent(list) {
             Type::List(of) => !of.admits_null(),
             Type::Map(_) | Type::Record(_) => true,
             _ => false,
@@ -455,7 +455,7 @@ impl Checker<'_> {
         is: bool,
         known: &mut Narrowing,
     ) {
-        let Type::Union(of) = self.unheard(side).without_null() else {
+        let Type::Union(of) = self.silent(side).without_null() else {
             return;
         };
         let mut named: Vec<Arc<str>> = Vec::new();

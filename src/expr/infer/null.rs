@@ -30,8 +30,8 @@ impl Checker<'_> {
             } => self.null_of(target),
             _ => {
                 let place = path(expr)?;
-                let mut unheard = Diagnostics::new();
-                let ty = Checker::new(self.scope, self.types, &mut unheard).expr(expr, None);
+                let mut silent = Diagnostics::new();
+                let ty = Checker::new(self.scope, self.types, &mut silent).expr(expr, None);
                 matches!(ty, Type::Nullable(_)).then_some(place)
             }
         }

@@ -126,7 +126,7 @@ impl Checker<'_> {
                     field.node
                 );
                 self.null_not_handled(operand, message, Some(field));
-                self.unheard_field(operand, inner, field)
+                self.silent_field(operand, inner, field)
             }
             _ => {
                 let inner = of.without_null();
@@ -140,7 +140,7 @@ impl Checker<'_> {
     }
 
     /// The type of a field whose access is already reported.
-    fn unheard_field(&mut self, operand: &Expr, of: &Type, field: &Name) -> Type {
+    fn silent_field(&mut self, operand: &Expr, of: &Type, field: &Name) -> Type {
         self.quietly(|checker| checker.field_of(operand, of, field, false))
     }
 

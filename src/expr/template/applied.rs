@@ -71,11 +71,11 @@ impl Check<'_> {
         // A name may be asked for without being there: that is what the test is for.
         match (&test.expr, test.name) {
             (ast::Expr::Var(_), "defined" | "undefined") => {
-                self.unheard(&test.expr);
+                self.silent(&test.expr);
             }
             // Which of several records it is, is asked so.
             (ast::Expr::GetAttr(get), "defined" | "undefined")
-                if matches!(self.unheard(&get.expr), Type::Union(_)) =>
+                if matches!(self.silent(&get.expr), Type::Union(_)) =>
             {
                 let of = self.expr(&get.expr);
                 let span = self.name_span(get.span(), get.name);

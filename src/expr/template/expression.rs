@@ -28,7 +28,7 @@ const LOOP: [&str; 11] = [
 ];
 
 impl Check<'_> {
-    pub(super) fn unheard(&mut self, expr: &ast::Expr) -> Type {
+    pub(super) fn silent(&mut self, expr: &ast::Expr) -> Type {
         let heard = std::mem::take(self.diags);
         let loops = std::mem::take(&mut self.loops);
         let ty = self.expr(expr);

@@ -55,7 +55,7 @@ impl Check<'_> {
                 let wrong = Diagnostic::new(&codes::WRONG_ARGUMENTS, message, span);
                 return self.report(wrong.help(takes(found)));
             };
-            all.push(self.unheard(value));
+            all.push(self.silent(value));
         }
         let wrong = match called(found, &all, self.types) {
             Ok(Type::Optional(of)) => return Type::nullable((*of).clone()),

@@ -75,7 +75,7 @@ impl Check<'_> {
         {
             // Of several records it is none that must have the field.
             let lacks = |place| format!("{place}.!{}", get.name);
-            return match self.unheard(&get.expr) {
+            return match self.silent(&get.expr) {
                 Type::Union(_) => path(&get.expr).map(lacks).into_iter().collect(),
                 _ => Narrowing::new(),
             };
@@ -109,7 +109,7 @@ impl Check<'_> {
         let mut known = Narrowing::new();
         for (side, other) in [(left, right), (right, left)] {
             let Some(path) = path(side) else { continue };
-            let other = self.unheard(other);
+            let other = self.silent(other);
             let proves = match equal {
                 true => !other.admits_null(),
                 false => matches!(other, Type::Null),

@@ -147,7 +147,7 @@ impl Check<'_> {
             _ => &[],
         };
         for item in written {
-            let of = self.unheard(item);
+            let of = self.silent(item);
             if !overlaps(a, &of, self.types) {
                 let (source, shown) = (self.source(left).to_owned(), self.show(a));
                 let message = format!(

@@ -147,7 +147,7 @@ impl Check<'_> {
             let Some((wanted, shown)) = argument(applied.name, at) else {
                 continue;
             };
-            let ty = self.unheard(value);
+            let ty = self.silent(value);
             if Kind::of(&ty).is_none_or(|kind| kind == wanted) {
                 continue;
             }
@@ -194,7 +194,7 @@ impl Check<'_> {
             let ast::CallArg::Pos(value) = arg else {
                 continue;
             };
-            let ty = self.unheard(value);
+            let ty = self.silent(value);
             if Kind::of(&ty).is_some_and(|found| found != kind) {
                 let found = self.named(value, &ty);
                 let message = format!("`{name}` takes {shown} here, found {found}");

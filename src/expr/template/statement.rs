@@ -144,12 +144,12 @@ impl Check<'_> {
     fn pair(&mut self, iter: &ast::Expr) -> Option<(Type, Type)> {
         match iter {
             ast::Expr::Filter(applied) => {
-                let of = self.unheard(applied.expr.as_ref()?);
+                let of = self.silent(applied.expr.as_ref()?);
                 filter::find(applied.name)?.gives.pair(&of)
             }
             ast::Expr::Call(call) => match call.identify_call() {
                 ast::CallType::Method(receiver, name) => {
-                    let of = self.unheard(receiver);
+                    let of = self.silent(receiver);
                     method::find(&of, name)?.gives.pair(&of)
                 }
                 _ => None,

@@ -10,7 +10,7 @@ use crate::expr::ty::Type;
 
 use super::super::Resolver;
 use super::super::graph::Bound;
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Definition, Wanted};
 use super::generic::Generic;
 
 /// What a parameter takes that is no value: its type is a keyword.
@@ -32,7 +32,7 @@ pub(super) fn item_kind(param: &Field) -> Option<Wanted> {
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::resolve) enum Given {
     /// An item.
-    Thing(Thing),
+    Definition(Definition),
     /// A type, built in ones among them.
     Type(Type),
     /// Nothing gives it.
@@ -70,12 +70,16 @@ pub(super) fn shown(params: &[Binding]) -> Vec<Bound> {
 
 impl Resolver<'_> {
     /// What the name of a parameter stands for.
-    pub(in crate::resolve) fn find_bound(&mut self, name: &Name, wanted: Wanted) -> Option<Thing> {
+    pub(in crate::resolve) fn find_bound(
+        &mut self,
+        name: &Name,
+        wanted: Wanted,
+    ) -> Option<Definition> {
         let binding = self.bound.get(&name.node)?.clone();
         self.uses_param(&name.node);
         let of = match &binding.given {
             Given::Unknown if binding.kind == wanted => return None,
-            Given::Thing(thing) if wanted.takes(*thing) => return Some(*thing),
+            Given::Definition(thing) if wanted.takes(*thing) => return Some(*thing),
             _ => binding.kind.noun(),
         };
         let message = format!(

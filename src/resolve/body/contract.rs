@@ -8,7 +8,7 @@ use crate::expr::infer::assignable;
 use crate::ir::GraphId;
 
 use super::super::Resolver;
-use super::super::names::Thing;
+use super::super::names::Definition;
 use super::binding::{Binding, Given};
 
 impl Resolver<'_> {
@@ -22,8 +22,8 @@ impl Resolver<'_> {
     ) {
         for (param, at) in params.iter().zip(places) {
             let graph = match &param.given {
-                Given::Thing(Thing::Graph(graph)) => Some(*graph),
-                Given::Thing(Thing::Instance(index)) => self.base_of(*index),
+                Given::Definition(Definition::Graph(graph)) => Some(*graph),
+                Given::Definition(Definition::Instance(index)) => self.base_of(*index),
                 _ => None,
             };
             let mut contracts = written.contracts.iter();

@@ -21,7 +21,7 @@ use crate::expr::ty::Type;
 use crate::ir::GraphId;
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Definition, Wanted};
 use super::super::naming::Style;
 use super::binding::{Binding, Bindings, Given, by_name, item_kind, shown};
 
@@ -308,9 +308,9 @@ impl Resolver<'_> {
                 Type::Error => return None,
                 ty => Given::Type(ty),
             },
-            _ => Given::Thing(self.find(file, &name, wanted)?),
+            _ => Given::Definition(self.find(file, &name, wanted)?),
         };
-        if let Given::Thing(Thing::Graph(graph)) = given
+        if let Given::Definition(Definition::Graph(graph)) = given
             && self.generics.contains_key(&graph)
             && !self.bound.contains_key(&name.node)
         {

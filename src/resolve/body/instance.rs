@@ -10,7 +10,7 @@ use crate::expr::ty::RecordId;
 use crate::ir::GraphId;
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Definition, Wanted};
 use super::super::program::{InstanceDecl, Param};
 use super::binding::item_kind;
 
@@ -63,12 +63,12 @@ impl Resolver<'_> {
     fn instance(&mut self, file: FileId, decl: &Declared) -> InstanceDecl {
         let found = self.find(file, &decl.base, Wanted::Graph);
         let (base, args) = match found {
-            Some(Thing::Graph(base)) => self.specialized(file, base, &decl.base, &decl.args),
+            Some(Definition::Graph(base)) => self.specialized(file, base, &decl.base, &decl.args),
             _ => (None, decl.args.clone()),
         };
         let args = self.named(file, &args);
         match found {
-            Some(Thing::Graph(_)) | None => {}
+            Some(Definition::Graph(_)) | None => {}
             Some(_) if decl.base.node == decl.name.node => {
                 let message = format!("`{}` is an instance of itself", decl.name.node);
                 self.report(
@@ -98,8 +98,8 @@ impl Resolver<'_> {
     /// The graph of a `subgraph` node.
     pub(super) fn called_graph(&mut self, file: FileId, name: &Name) -> Called {
         let (graph, instance) = match self.find(file, name, Wanted::Graph) {
-            Some(Thing::Graph(graph)) => (Some(graph), None),
-            Some(Thing::Instance(index)) => (self.base_of(index), Some(index)),
+            Some(Definition::Graph(graph)) => (Some(graph), None),
+            Some(Definition::Instance(index)) => (self.base_of(index), Some(index)),
             _ => (None, None),
         };
         Called { graph, instance }

@@ -13,7 +13,7 @@ use crate::diag::{Diagnostic, Home, codes};
 use crate::ir::{FieldId, NodeId};
 
 use super::super::Resolver;
-use super::super::names::{Seen, Thing, Wanted, has_no};
+use super::super::names::{Definition, Seen, Wanted, has_no};
 use super::super::target::{Arm, Each, Emit, Jump, Route, SetItem, Target, TargetKind};
 use super::Inside;
 
@@ -200,7 +200,7 @@ impl Resolver<'_> {
         }
         let names = self.names.get(inside.file.0 as usize)?;
         match names.get(&name.node)?.thing {
-            Thing::Graph(_) | Thing::Instance(_) => Some(format!(
+            Definition::Graph(_) | Definition::Instance(_) => Some(format!(
                 "a graph is run by a node: `node {}: subgraph {}`",
                 name.node.to_lowercase(),
                 name.node,
@@ -267,7 +267,7 @@ impl Resolver<'_> {
         let event = self.find(file, &emit.event, Wanted::Event);
         Emit {
             event: event.and_then(|event| match event {
-                Thing::Event(event) => Some(event),
+                Definition::Event(event) => Some(event),
                 _ => None,
             }),
             name: emit.event.clone(),

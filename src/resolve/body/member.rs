@@ -4,7 +4,7 @@ use crate::ast::graph::{Graph as Written, Member};
 use crate::base::{Span, Spanned};
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Definition, Wanted};
 use super::Inside;
 
 impl Resolver<'_> {
@@ -36,7 +36,8 @@ impl Resolver<'_> {
                 self.program.graphs[id].tools = whole.then_some(list);
             }
             Member::Model(name, _) => {
-                if let Some(Thing::Model(model)) = self.find(inside.file, name, Wanted::Model) {
+                if let Some(Definition::Model(model)) = self.find(inside.file, name, Wanted::Model)
+                {
                     self.program.graphs[id].model = Some(Spanned::new(model, name.span));
                 }
             }

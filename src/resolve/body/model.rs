@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Definition, Wanted};
 use super::super::node::{ModelCall, Work};
 use super::super::program::ToolList;
 use super::property::{Properties, all, one, placed};
@@ -80,7 +80,7 @@ impl Resolver<'_> {
         let inside = of.inside;
         if let Some(name) = one!(of, Model) {
             return match self.find(inside.file, name, Wanted::Model)? {
-                Thing::Model(model) => Some(model),
+                Definition::Model(model) => Some(model),
                 _ => None,
             };
         }

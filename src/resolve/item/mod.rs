@@ -81,7 +81,7 @@ impl Resolver<'_> {
             }
             let names = self.names.get(file.id.0 as usize).into_iter().flatten();
             let functions = names
-                .filter(|(_, entry)| entry.thing == super::names::Thing::Function)
+                .filter(|(_, entry)| entry.thing == super::names::Definition::Function)
                 .map(|(name, _)| name.clone());
             self.program.modules.push(Module {
                 file: file.id,

@@ -15,7 +15,7 @@ use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
 
 use super::super::Resolver;
-use super::super::names::{Seen, Thing, Wanted};
+use super::super::names::{Definition, Seen, Wanted};
 use super::super::program::{Model, ModelSettings};
 use super::super::setting::integer;
 
@@ -149,7 +149,7 @@ impl Resolver<'_> {
         let mut models: Vec<Spanned<ModelId>> = Vec::new();
         let mut known = BTreeSet::new();
         for name in names {
-            if let Some(Thing::Model(id)) = self.find(file, name, Wanted::Model)
+            if let Some(Definition::Model(id)) = self.find(file, name, Wanted::Model)
                 && known.insert(id)
             {
                 models.push(Spanned::new(id, name.span));

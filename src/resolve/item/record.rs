@@ -6,7 +6,7 @@ use crate::base::FileId;
 use crate::expr::ty::{EnumMember, RecordField};
 
 use super::super::Resolver;
-use super::super::names::{Seen, Thing};
+use super::super::names::{Definition, Seen};
 use super::super::naming::Style;
 use super::super::program::{self, Param, RecordDecl};
 use crate::expr::infer::default_value;
@@ -55,7 +55,7 @@ impl Resolver<'_> {
         let TypeBody::Record(fields) = &decl.body else {
             return;
         };
-        let Some(Thing::Record(id)) = self.own(file, &decl.name) else {
+        let Some(Definition::Record(id)) = self.own(file, &decl.name) else {
             return;
         };
         let fields = self.params(file, fields, "field", true);
@@ -73,7 +73,7 @@ impl Resolver<'_> {
     }
 
     fn enum_item(&mut self, file: FileId, decl: &EnumDecl) {
-        let Some(Thing::Enum(id)) = self.own(file, &decl.name) else {
+        let Some(Definition::Enum(id)) = self.own(file, &decl.name) else {
             return;
         };
         let mut members: Vec<Name> = Vec::new();
@@ -110,7 +110,7 @@ impl Resolver<'_> {
     }
 
     /// What the declaration that stands there got; `None` for the second one of a name.
-    fn own(&self, file: FileId, name: &Name) -> Option<Thing> {
+    fn own(&self, file: FileId, name: &Name) -> Option<Definition> {
         let entry = self.names.get(file.0 as usize)?.get(&name.node)?;
         (entry.span == name.span).then_some(entry.thing)
     }

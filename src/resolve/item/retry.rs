@@ -8,7 +8,7 @@ use crate::base::FileId;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{ErrorKind, Retry};
 
-use super::super::names::{Seen, Thing, Wanted};
+use super::super::names::{Definition, Seen, Wanted};
 use super::super::order::behind_what_they_name;
 use super::super::{Resolver, State};
 
@@ -35,7 +35,7 @@ impl Resolver<'_> {
                 })
             }
             RetrySpec::Named(name) => match self.find(file, name, Wanted::Policy)? {
-                Thing::Policy(index) => self.policy(index),
+                Definition::Policy(index) => self.policy(index),
                 _ => None,
             },
             RetrySpec::Block(settings, _) => Some(self.retry_block(settings)),
@@ -66,7 +66,7 @@ impl Resolver<'_> {
             return Some(Vec::new());
         };
         Some(match self.meaning(file, &name.node) {
-            Some(Thing::Policy(next)) => vec![next],
+            Some(Definition::Policy(next)) => vec![next],
             _ => Vec::new(),
         })
     }

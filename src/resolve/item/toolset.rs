@@ -7,7 +7,7 @@ use crate::ast::item::ToolRef;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 
-use super::super::names::{Thing, Wanted};
+use super::super::names::{Definition, Wanted};
 use super::super::order::behind_what_they_name;
 use super::super::program::{Narrowing, ToolList, ToolUse};
 use super::super::{Resolver, State};
@@ -48,7 +48,7 @@ impl Resolver<'_> {
     /// The tool of that name, or all of the toolset's, and whether some of it is lost.
     fn tool_members(&mut self, file: FileId, name: &Name) -> (Vec<ToolUse>, bool) {
         match self.find(file, name, Wanted::Tools) {
-            Some(Thing::Tool(tool)) => {
+            Some(Definition::Tool(tool)) => {
                 let used = ToolUse {
                     tool,
                     span: name.span,
@@ -56,7 +56,7 @@ impl Resolver<'_> {
                 };
                 (vec![used], false)
             }
-            Some(Thing::Toolset(index)) => {
+            Some(Definition::Toolset(index)) => {
                 let set = self.toolset(index);
                 let tools = set.tools.into_iter();
                 let here = |used| ToolUse {
@@ -137,7 +137,7 @@ impl Resolver<'_> {
         let (file, decl) = (set.file, set.decl);
         let named = decl.tools.iter().map(|used| self.meaning(file, &used.name));
         let sets = named.filter_map(|thing| match thing {
-            Some(Thing::Toolset(index)) => Some(index),
+            Some(Definition::Toolset(index)) => Some(index),
             _ => None,
         });
         Some(sets.collect())

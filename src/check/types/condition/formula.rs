@@ -21,7 +21,7 @@ pub enum Formula {
 /// One thing has one of some values.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// What is asked, by its place among [`Questions`](super::read::Questions).
+    /// What is asked, by its place among [`ConditionReader`](super::read::ConditionReader).
     pub of: usize,
     /// The values.
     pub these: Rc<Values>,

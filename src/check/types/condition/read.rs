@@ -38,14 +38,14 @@ pub struct Asked {
 }
 
 /// Reads conditions in one scope: what is the same in them is one question.
-pub struct Questions<'e, 'a> {
+pub struct ConditionReader<'e, 'a> {
     cx: &'e Cx<'a>,
     /// Whether parameters of an instance have their values, and a place none that its type lacks here: of what is the same in
     /// every run neither counts, since it may be otherwise in another instance, or where a guard is taken out.
     exact: bool,
     /// What was asked.
     pub asked: Asked,
-    /// By what is asked: a path, or what [`Questions::name`] calls it.
+    /// By what is asked: a path, or what [`ConditionReader::name`] calls it.
     numbers: HashMap<String, usize>,
     /// What is asked for its size somewhere, by name; whether it is a text.
     measured: HashMap<String, bool>,
@@ -55,7 +55,7 @@ pub struct Questions<'e, 'a> {
     made: usize,
 }
 
-impl<'e, 'a> Questions<'e, 'a> {
+impl<'e, 'a> ConditionReader<'e, 'a> {
     /// For these conditions; nothing has been asked.
     pub fn of(cx: &'e Cx<'a>, conditions: impl IntoIterator<Item = &'e Expr>, exact: bool) -> Self {
         let mut questions = Self {

@@ -15,7 +15,7 @@ const STEPS_A_PART: usize = 100;
 const MANY: usize = 64;
 
 /// What was found.
-pub enum Found {
+pub enum Solution {
     /// No values for which all of them hold.
     Nothing,
     /// For these values they hold, by question.
@@ -59,14 +59,14 @@ impl<'q> Solver<'q> {
     }
 
     /// Looks for values for which all that is left holds.
-    pub fn solve(&mut self, state: Option<State>) -> Found {
+    pub fn solve(&mut self, state: Option<State>) -> Solution {
         let mut open: Vec<State> = state.into_iter().collect();
         while let Some(state) = open.pop() {
             if self.steps == 0 {
-                return Found::TooMuch;
+                return Solution::TooMuch;
             }
             let Some((of, these)) = choice(&state) else {
-                return Found::Something(state.answers);
+                return Solution::Something(state.answers);
             };
             for these in [these.not(), these] {
                 let mut state = state.clone();
@@ -76,12 +76,12 @@ impl<'q> Solver<'q> {
                 }
             }
         }
-        Found::Nothing
+        Solution::Nothing
     }
 
     /// Whether no values are left for which all holds, as far as that is found out.
     pub fn never(&mut self, state: Option<State>) -> bool {
-        matches!(self.solve(state), Found::Nothing)
+        matches!(self.solve(state), Solution::Nothing)
     }
 
     /// What is left when all that leaves no choice is followed, of formulas that have come and then of all; `None` where nothing is.
