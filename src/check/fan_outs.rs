@@ -8,8 +8,10 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::same::same;
 use crate::expr::infer::path;
 use crate::ir::{FieldId, JoinId, NodeId};
-use crate::resolve::program::{Each, Field, Graph, Jump, Route, TargetKind};
+use crate::resolve::program::{Each, Graph, Jump, Route, TargetKind};
 
+use super::cfg::effect::WritesOnWays;
+use super::cfg::leaves_unwritten::{Count, Known, LeavesUnwritten};
 use super::cfg::{Block, BlockId, ControlFlowGraph, EdgeKind};
 use super::types::flow_state::begins_set;
 
@@ -42,13 +44,18 @@ pub fn joined(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) ->
 }
 
 /// Warns of fan-outs without `then` where an empty list passes over nodes that come behind the worker alone, or leaves an
-/// `out` field without a value that only the worker writes.
-pub fn passed_over(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
-    for (sender, each, shown) in unled(graph) {
-        let Some(worker) = each
-            .worker
-            .filter(|_| !shown && !is_full(graph, &each.items))
-        else {
+/// `out` field without a value.
+pub fn passed_over(
+    graph: &Graph,
+    cfg: &ControlFlowGraph,
+    (effects, known): (&WritesOnWays, Known),
+    diags: &mut Diagnostics,
+) {
+    let unwritten = |count| LeavesUnwritten::new(cfg, effects, count, known).at_start();
+    // What no list is to blame for is reported by itself.
+    let mut otherwise = None;
+    for (sender, each, at) in unled(graph) {
+        let Some(worker) = each.worker.filter(|_| !is_full(graph, &each.items)) else {
             continue;
         };
         // What sends comes behind the worker itself: that has run.
@@ -57,53 +64,40 @@ pub fn passed_over(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostic
             continue;
         }
         let of = cfg.name(BlockId::Node(worker));
-        let found = match (first_behind(cfg, worker), only_writer(graph, cfg, worker)) {
-            (Some(next), _) => {
-                let to = &next.name;
-                let message = format!(
-                    "where this list is empty, `{to}` doesn't run: only tasks of `{of}` lead to it"
-                );
+        if let Some(next) = first_behind(cfg, worker) {
+            let to = &next.name;
+            let message = format!(
+                "where this list is empty, `{to}` doesn't run: only tasks of `{of}` lead to it"
+            );
+            diags.push(
                 Diagnostic::new(&codes::EMPTY_FAN_OUT, message, each.items.span)
                     .label(next.span, format!("passed over without a task of `{of}`"))
                     .help(format!(
                         "lead there behind all tasks, `each .. -> {of} .. then {to}`, in place of the way on of `{of}`; or ask first whether there are any"
-                    ))
-            }
-            (None, Some(field)) => {
-                let name = &field.name.node;
-                let message = format!(
-                    "where this list is empty, `out` field `{name}` has no value: only tasks of `{of}` write it"
-                );
+                    )),
+            );
+            continue;
+        }
+        let left = unwritten(Count::Empty(at));
+        let otherwise = otherwise.get_or_insert_with(|| unwritten(Count::Sure));
+        let mut left = effects.tracked.list(&left);
+        let field = left.find_map(|id| {
+            let field = graph.fields.get(id)?;
+            let needed = field.mode.is_out() && !begins_set(field);
+            (needed && !effects.tracked.has(otherwise, id)).then_some(field)
+        });
+        if let Some(field) = field {
+            let name = &field.name.node;
+            let message = format!("where this list is empty, `out` field `{name}` has no value");
+            diags.push(
                 Diagnostic::new(&codes::EMPTY_FAN_OUT, message, each.items.span)
                     .label(field.name.span, "declared here")
                     .help(format!(
-                        "give it a default, or write it behind all tasks: `each .. -> {of} .. then NODE`"
-                    ))
-            }
-            (None, None) => continue,
-        };
-        diags.push(found);
+                        "give it a default, or lead on behind all tasks: `each .. -> {of} .. then NODE`; or ask first whether there are any"
+                    )),
+            );
+        }
     }
-}
-
-/// An `out` field without a first value that only this node writes.
-fn only_writer<'g>(graph: &'g Graph, cfg: &ControlFlowGraph, worker: NodeId) -> Option<&'g Field> {
-    let own = cfg.nodes.get(worker)?.writes.iter();
-    let own: BTreeSet<FieldId> = own.map(|write| write.field).collect();
-    let needed = own.into_iter().filter(|id| {
-        let field = graph.fields.get(*id);
-        field.is_some_and(|field| field.mode.is_out() && !begins_set(field))
-    });
-    let mut needed: Vec<FieldId> = needed.collect();
-    if needed.is_empty() {
-        return None;
-    }
-    let others = cfg.nodes.entries().filter(|(id, _)| *id != worker);
-    let others = others.flat_map(|(_, node)| &node.writes);
-    let jumps = cfg.all_transitions().flat_map(|(_, way)| &way.writes);
-    let written: BTreeSet<FieldId> = others.chain(jumps).map(|write| write.field).collect();
-    needed.retain(|id| !written.contains(id));
-    graph.fields.get(*needed.first()?)
 }
 
 /// Warns of routes that each task of a fan-out takes by itself, on what its siblings add to.
@@ -144,9 +138,9 @@ pub fn decided(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
     }
 }
 
-/// Fan-outs without `then`, each with the node that sends, and whether the arm that it stands in shows that the list is not
-/// empty.
-fn unled(graph: &Graph) -> Vec<(Option<NodeId>, &Each, bool)> {
+/// Fan-outs without `then` whose arm doesn't show that the list is not empty, nor a `require` or `skip` of the node that sends: that
+/// node, the fan-out and its place.
+fn unled(graph: &Graph) -> Vec<(Option<NodeId>, &Each, Span)> {
     let routes = graph.start.iter().chain(&graph.on_error);
     let own = graph.nodes.iter().flat_map(|node| {
         let goto = node.goto.iter().map(|goto| &goto.node);
@@ -159,25 +153,37 @@ fn unled(graph: &Graph) -> Vec<(Option<NodeId>, &Each, bool)> {
         };
         for (at, arm) in arms.iter().enumerate() {
             let before = || arms.iter().take(at).filter_map(|arm| arm.when.as_ref());
-            let not_empty = |each: &&Each| {
+            let not_empty = |each: &Each| {
                 let own = arm.when.as_ref();
                 own.is_some_and(|when| fills(when, true, &each.items))
                     || before().any(|when| fills(when, false, &each.items))
             };
-            shown.extend(lone(&arm.jump).filter(not_empty).map(|each| each.name.span));
+            let full = lone(&arm.jump).filter(|(each, _)| not_empty(each));
+            shown.extend(full.map(|(_, at)| at));
         }
     }
-    let all = graph.jumps().flat_map(|(maker, jump)| {
-        let each = lone(jump);
-        each.map(move |each| (maker.node(), each))
-    });
-    all.map(|(by, each)| (by, each, shown.contains(&each.name.span)))
-        .collect()
+    for node in &graph.nodes {
+        let not_empty = |each: &Each| {
+            let mut requires = node.requires.iter().map(|require| &require.condition);
+            let mut skips = node.skips.iter().map(|skip| &skip.when);
+            requires.any(|when| fills(when, true, &each.items))
+                || skips.any(|when| fills(when, false, &each.items))
+        };
+        let ways = node.jumps().filter(|(kind, _)| kind.is_own_way());
+        let full = ways
+            .flat_map(|(_, jump)| lone(jump))
+            .filter(|(each, _)| not_empty(each));
+        shown.extend(full.map(|(_, at)| at));
+    }
+    let all = graph
+        .jumps()
+        .flat_map(|(maker, jump)| lone(jump).map(move |(each, at)| (maker.node(), each, at)));
+    all.filter(|(_, _, at)| !shown.contains(at)).collect()
 }
 
-fn lone(jump: &Jump) -> impl Iterator<Item = &Each> {
+fn lone(jump: &Jump) -> impl Iterator<Item = (&Each, Span)> {
     jump.to.iter().filter_map(|target| match &target.kind {
-        TargetKind::Each(each) if each.then.is_none() => Some(&**each),
+        TargetKind::Each(each) if each.then.is_none() => Some((&**each, target.span)),
         _ => None,
     })
 }

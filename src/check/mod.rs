@@ -220,9 +220,6 @@ fn graph(
     order::dependent(program, graph, cfg, mhp, handed_on, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
     fan_outs::decided(graph, cfg, &mut diags);
-    if !cfg.broken {
-        fan_outs::passed_over(graph, cfg, &mut diags);
-    }
     let known = (written, effects);
     let typed = flow_typing::graph(program, id, cfg, mhp, known, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
@@ -237,6 +234,9 @@ fn graph(
         arrivals,
         waiting: &waiting,
     };
+    if !cfg.broken {
+        fan_outs::passed_over(graph, cfg, (effects, transitions), &mut diags);
+    }
     let read: BTreeSet<FieldId> = typed.read.iter().map(|(field, _)| *field).collect();
     let seen = |field: &FieldId| analyses.called.contains(&id) || read.contains(field);
     assign::unwritten(

@@ -7,9 +7,11 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
+use crate::base::Span;
 use crate::ir::{FieldId, JoinId, NodeId};
 
 use super::bits::FieldSet;
+use super::block_set::BlockSet;
 use super::effect::WritesOnWays;
 use super::exit::Exits;
 use super::incomplete_join::{Arrivals, Past};
@@ -22,6 +24,19 @@ pub enum Count {
     Sure,
     /// Nothing: the list may be empty.
     Certain,
+    /// Nothing where the list stands there, which may be empty; others have an element.
+    Empty(Span),
+}
+
+impl Count {
+    /// Whether a fan-out may have no task.
+    fn may_be_empty(self, each: &Successor) -> bool {
+        match self {
+            Count::Sure => false,
+            Count::Certain => true,
+            Count::Empty(at) => at == each.span,
+        }
+    }
 }
 
 /// What is known of a flow before its fields are looked at.
@@ -287,7 +302,7 @@ impl<'a> LeavesUnwritten<'a> {
     /// What a goal avoids; `None` for an exit and for what may not run at all.
     fn at(&self, successor: &Successor, from: Option<BlockId>) -> Option<&FieldSet> {
         let number = self.cfg.number(successor.to)?;
-        if successor.many && self.count == Count::Certain {
+        if successor.many && self.count.may_be_empty(successor) {
             return None;
         }
         match self.returns(successor.to, from) {
@@ -299,13 +314,20 @@ impl<'a> LeavesUnwritten<'a> {
     /// A shortest way from `start` that leaves a field unwritten: the arrows, and where each comes from. It leads to the end, or
     /// where there is none such to a join that waits in vain.
     pub fn witness(&self, field: FieldId) -> Vec<Step<'a>> {
+        let may_write = self.may_write(field);
         let mut before: HashMap<State, (Option<State>, Step<'a>)> = HashMap::new();
         let mut open: VecDeque<Option<State>> = VecDeque::from([None]);
         let mut last: Option<(Option<State>, Step<'a>)> = None;
         'search: while let Some(at) = open.pop_front() {
             let from = at.map(|(block, _)| block);
             for transition in self.avoiding(at, field) {
-                for successor in &transition.successors {
+                // Of what runs side by side, what may write it says more.
+                let may = transition
+                    .successors
+                    .iter()
+                    .any(|to| may_write.contains(to.to));
+                let successors = transition.successors.iter();
+                for successor in successors.filter(|to| !may || may_write.contains(to.to)) {
                     let step = (from, transition, successor);
                     if successor.to == BlockId::End {
                         last = Some((at, step));
@@ -330,6 +352,20 @@ impl<'a> LeavesUnwritten<'a> {
         }
         path.reverse();
         path
+    }
+
+    /// Blocks from which some way writes a field.
+    fn may_write(&self, field: FieldId) -> BlockSet {
+        let mut found = BlockSet::new(self.cfg);
+        for block in self.cfg.blocks() {
+            let mut ways = 0..self.cfg.transitions(block).len();
+            let writes = |way| self.effects.sure(self.cfg, block, way);
+            if ways.any(|way| self.effects.tracked.has(&writes(way), field)) {
+                let before = self.cfg.all_before(block);
+                before.for_each(|block| _ = found.insert(block));
+            }
+        }
+        found
     }
 
     /// The ways on by which a field can be left unwritten.

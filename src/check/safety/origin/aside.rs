@@ -5,17 +5,23 @@
 
 use std::rc::Rc;
 
+use thin_vec::ThinVec;
+
 use crate::ir::{FieldId, GraphId, NodeId};
 
 use super::super::super::cfg::sparse::Sparse;
-use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, writes_of};
+use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition, writes_of};
 use super::cross::Source;
 use super::search::{Inside, Key, Search};
 use super::vouch::Vetted;
 
-/// For each field the nodes that write it, by its number.
-#[derive(Debug, Default)]
-pub struct Writers(Vec<Sparse>);
+/// The nodes that write each field of a graph.
+#[derive(Debug)]
+pub struct Writers {
+    by_field: Vec<Sparse>,
+    /// Whether the graph ever runs more than one thing at once.
+    forks: bool,
+}
 
 impl Writers {
     fn new(cfg: &ControlFlowGraph, fields: usize) -> Self {
@@ -35,11 +41,13 @@ impl Writers {
                 writers.into_iter().for_each(|all| all.insert(id.0));
             }
         }
-        Self(by_field)
+        let forks = forks(cfg);
+        Self { by_field, forks }
     }
 
     fn of(&self, field: FieldId) -> Option<&Sparse> {
-        self.0.get(field.0 as usize).filter(|all| !all.is_empty())
+        let writers = self.by_field.get(field.0 as usize);
+        writers.filter(|all| !all.is_empty())
     }
 }
 
@@ -63,14 +71,19 @@ impl Search<'_> {
             return;
         };
         let writers = self.writers(key.graph, cfg);
-        let Some(writers) = writers.of(key.field) else {
+        let Some(writers) = writers.of(key.field).filter(|_| writers.forks) else {
             return;
         };
         if let Some(BlockId::Node(node)) = from.map(|number| cfg.block(number)) {
+            // Behind a fan-out is what its tasks have written.
+            let worker = cfg.nodes.get(node).and_then(|node| node.fan_out());
+            if let Some(worker) = worker.filter(|worker| writers.contains(worker.0)) {
+                self.open_task(Some(at), key, worker, None);
+            }
             let around = self.around(key.graph, node);
             for task in around.common(writers).filter(|other| *other != node.0) {
                 let beside = format!("beside `{}`", cfg.name(BlockId::Node(node)));
-                self.open_task(at, key, NodeId(task), Some(&beside));
+                self.open_task(Some(at), key, NodeId(task), Some(&beside));
             }
         }
         let to = (key.place < cfg.nodes.len()).then_some(NodeId(key.place as u32));
@@ -79,13 +92,13 @@ impl Search<'_> {
             let waiting = mhp.partners_waiting(to);
             for task in waiting.common(writers) {
                 let waits = format!("while `{}` waits", cfg.name(BlockId::Node(to)));
-                self.open_task(at, key, NodeId(task), Some(&waits));
+                self.open_task(Some(at), key, NodeId(task), Some(&waits));
             }
         }
     }
 
     /// Opens what a task writes, that runs then.
-    fn open_task(&mut self, at: usize, key: Key, task: NodeId, when: Option<&str>) {
+    fn open_task(&mut self, at: Option<usize>, key: Key, task: NodeId, when: Option<&str>) {
         let (Some(first), Some(cfg)) = (self.first_task(key.graph), self.cfgs.get(key.graph))
         else {
             return;
@@ -93,16 +106,48 @@ impl Search<'_> {
         let place = first + task.0 as usize;
         let node = cfg.nodes.get(task);
         let note = |when: &str| Some((node?.span, format!("`{}` runs {when}", node?.name)));
-        self.open(Key { place, ..key }, Some(at), when.and_then(note));
+        self.open(Key { place, ..key }, at, when.and_then(note));
+    }
+
+    /// Opens what earlier runs, or earlier calls, have written to a field that lives on.
+    pub(super) fn earlier(
+        &mut self,
+        (graph, field): (GraphId, FieldId),
+        rest: &[String],
+        parent: Option<usize>,
+    ) {
+        let Some(cfg) = self.cfgs.get(graph) else {
+            return;
+        };
+        let writers = self.writers(graph, cfg);
+        let key = Key {
+            graph,
+            place: 0,
+            field,
+            rest: self.path(rest),
+        };
+        let writers = writers.of(key.field).into_iter();
+        for task in writers.flat_map(|all| all.iter()) {
+            self.open_task(parent, key, NodeId(task), Some("in an earlier run"));
+        }
     }
 
     /// What a task writes to the field, whatever way it takes.
     pub(super) fn by_task(&mut self, at: usize, key: Key, task: NodeId) -> Option<Source> {
         let graph = self.program.graphs.get(key.graph)?;
         let cfg = self.cfgs.get(key.graph)?;
-        for transition in cfg.transitions(BlockId::Node(task)) {
-            // A choice writes nothing itself.
-            let declared = graph.nodes.get(task);
+        // A choice writes nothing itself.
+        let declared = graph.nodes.get(task);
+        let transitions = cfg.transitions(BlockId::Node(task));
+        // The worker of a fan-out that leads on as a whole needs no way of its own.
+        let last = declared.map(|node| Transition {
+            kind: EdgeKind::Edge,
+            successors: ThinVec::new(),
+            writes: ThinVec::new(),
+            span: node.name.span,
+        });
+        let last = last.iter().filter(|_| transitions.is_empty());
+        for transition in transitions.iter().chain(last) {
             let hit = declared
                 .and_then(|node| self.past(at, key, (task, node), graph, (transition, false)));
             if hit.is_some() {
@@ -125,7 +170,7 @@ impl Search<'_> {
         let cfg = self.cfgs.get(key.graph)?;
         match to {
             BlockId::Node(next) if cfg.nodes.get(next)?.branch => {
-                self.open_task(at, key, next, None);
+                self.open_task(Some(at), key, next, None);
             }
             BlockId::Node(next) => {
                 let node = graph.nodes.get(next)?;
@@ -159,10 +204,7 @@ impl Search<'_> {
                 .get(graph)
                 .map_or(0, |graph| graph.fields.len())
         };
-        let made = || match forks(cfg) {
-            true => Rc::new(Writers::new(cfg, fields())),
-            false => Rc::default(),
-        };
+        let made = || Rc::new(Writers::new(cfg, fields()));
         self.writers.entry(graph).or_insert_with(made).clone()
     }
 

@@ -1,7 +1,7 @@
 //! One step back: from a place over the ways that lead to it, past what writes the field on them.
 
 use crate::base::Span;
-use crate::ir::{FieldId, GraphId, NodeId};
+use crate::ir::{FieldId, FieldMode, GraphId, NodeId};
 use crate::resolve::program::{Graph, Node, Route, Work};
 
 use super::super::super::cfg::{BlockId, EdgeKind, Transition};
@@ -171,11 +171,22 @@ impl<'a> Search<'a> {
         if let Some((span, word)) = self.wanted.mark(&field.marks) {
             return Some(marked(span, word, &field.name.node));
         }
+        let callers = self.callers.get(of).cloned().unwrap_or_default();
+        let entered = callers.is_empty() || self.program.entry == Some(of);
+        let lives_on = match field.mode {
+            FieldMode::In => false,
+            FieldMode::InOut => entered || self.lasting.contains(&of),
+            FieldMode::Out | FieldMode::Private => {
+                field.persist.is_some() || self.lasting.contains(&of)
+            }
+        };
+        if lives_on {
+            self.earlier((of, at), rest, parent);
+        }
         if !field.mode.is_in() {
             return None;
         }
-        let callers = self.callers.get(of).cloned().unwrap_or_default();
-        if callers.is_empty() || self.program.entry == Some(of) {
+        if entered {
             let mut path = vec![field.name.node.clone()];
             path.extend(rest.iter().cloned());
             let leaf = Leaf::new(Path(path), field.name.span);

@@ -1,6 +1,6 @@
 //! The search: what is open, what has been seen, and the trail back to the use.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use crate::base::{IdVec, Span};
@@ -12,6 +12,7 @@ use crate::resolve::program::{Graph, Node, Program};
 use super::super::super::calls::callers;
 use super::super::super::cfg::sparse::Sparse;
 use super::super::super::cfg::{BlockId, ControlFlowGraph, MhpCache};
+use super::super::super::lifetime::lasting;
 use super::super::permitted::unseen;
 use super::aside::Writers;
 use super::env::{Env, env, env_knowing};
@@ -136,6 +137,8 @@ pub struct Search<'a> {
     pub(super) mhp_cache: Rc<MhpCache<'a>>,
     pub(super) wanted: Wanted,
     pub(super) callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
+    /// Graphs whose state some node keeps from call to call.
+    pub(super) lasting: BTreeSet<GraphId>,
     /// The tools that a permit lets through with any arguments.
     pub(super) unseen: BTreeMap<ToolId, Span>,
     sends: HashMap<GraphId, Sends<'a>>,
@@ -176,6 +179,7 @@ impl<'a> Search<'a> {
             mhp_cache: mhp_cache.clone(),
             wanted,
             callers: callers(program),
+            lasting: lasting(program),
             unseen: unseen(program),
             sends: HashMap::new(),
             writers: HashMap::new(),
@@ -307,7 +311,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn path(&mut self, rest: &[String]) -> u32 {
+    pub(super) fn path(&mut self, rest: &[String]) -> u32 {
         if let Some(id) = self.paths.get(rest) {
             return *id;
         }
