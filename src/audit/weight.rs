@@ -61,10 +61,17 @@ pub(super) fn product(flow: &Flow, node: &Node) -> String {
 struct Questions<'f> {
     /// Turns; an agent's are several.
     turns: u64,
-    /// How often the last turn is tried again for a reply that is not as it should be; `None` where none is refused.
+    /// The model and those that it falls back on.
+    tried: Vec<Tried<'f>>,
+}
+
+/// A model that questions are put to.
+struct Tried<'f> {
+    model: &'f Model,
+    /// How often one question may be put to it.
+    attempts: u64,
+    /// How often it is asked anew for a reply that is not as it should be; `None` where none is refused.
     again: Option<u64>,
-    /// The model and those that it falls back on, each with how often one question may be put to it.
-    tried: Vec<(&'f Model, u64)>,
 }
 
 impl<'f> Questions<'f> {
@@ -77,32 +84,42 @@ impl<'f> Questions<'f> {
             _ => return None,
         };
         let first = flow.models.get(call.model)?;
-        let policy = |model: &'f Model| node.retry.as_ref().or(model.retry.as_ref());
-        let refused = policy(first).filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput));
         let held = call.output.is_some() || !call.ensures.is_empty();
+        let tried = |model: &'f Model| {
+            let policy = node.retry.as_ref().or(model.retry.as_ref());
+            let refused = policy.filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput));
+            Tried {
+                model,
+                attempts: policy.map_or(1, attempts),
+                again: held.then(|| refused.map_or(1, attempts)),
+            }
+        };
         let fallback = first.fallback.iter().filter_map(|id| flow.models.get(*id));
         let models = std::iter::once(first).chain(fallback);
-        let tried = models.map(|model| (model, policy(model).map_or(1, attempts)));
         Some(Self {
             turns,
-            again: held.then(|| refused.map_or(1, attempts)),
-            tried: tried.collect(),
+            tried: models.map(tried).collect(),
         })
     }
 
-    /// Each turn asks once, the last one also for output that was not of its type.
-    fn asked(&self) -> u64 {
-        let last = self.again.map_or(1, |again| 2 * again);
-        self.turns.saturating_sub(1).saturating_add(last)
+    /// Each model with the questions that it may be asked: each turn asks once, the last one also for output that is refused,
+    /// of this model and of those before it.
+    fn asked(&self) -> impl Iterator<Item = (&Tried<'f>, u64)> {
+        let mut last = 0;
+        self.tried.iter().map(move |tried| {
+            last = tried.again.map_or(1, |again| last + 2 * again);
+            (tried, self.turns.saturating_sub(1).saturating_add(last))
+        })
     }
 
     /// Each question may use up every attempt of the model and of its fallbacks.
     fn cost(&self) -> Cost {
-        let asked = Bound::AtMost(self.asked());
         let all = |each: fn(&Model) -> Bound| {
-            let tried = self.tried.iter();
-            let tried = tried.map(|(model, tried)| each(model).times(&Bound::AtMost(*tried)));
-            tried.fold(Bound::NONE, Bound::plus).times(&asked)
+            let asked = self.asked().map(|(tried, questions)| {
+                let attempts = Bound::AtMost(tried.attempts.saturating_mul(questions));
+                each(tried.model).times(&attempts)
+            });
+            asked.fold(Bound::NONE, Bound::plus)
         };
         Cost {
             calls: all(|_| Bound::AtMost(1)),
@@ -111,9 +128,19 @@ impl<'f> Questions<'f> {
         }
     }
 
+    /// What the number of calls is made of.
     fn shown(&self) -> String {
+        let [
+            Tried {
+                attempts, again, ..
+            },
+        ] = self.tried.as_slice()
+        else {
+            return self.shown_by_model();
+        };
         let mut factors = Vec::new();
-        match (self.again, self.asked()) {
+        let questions = self.asked().map(|(_, questions)| questions).sum();
+        match (again, questions) {
             (_, 0 | 1) => {}
             (None, turns) => factors.push(format!("{turns} turns")),
             (Some(again), questions) => {
@@ -128,16 +155,32 @@ impl<'f> Questions<'f> {
                 factors.push(format!("{questions} questions ({before}{output})"));
             }
         }
-        let total: u64 = self.tried.iter().map(|(_, tried)| tried).sum();
-        let each = self.tried.iter();
-        let each = each.map(|(model, tried)| format!("{tried} of {}", model.name));
-        let each: Vec<String> = each.collect();
-        match (total, each.len()) {
-            (0 | 1, _) => {}
-            (total, 1) => factors.push(format!("{total} attempts")),
-            (total, _) => factors.push(format!("{total} attempts ({})", each.join(", "))),
+        if *attempts > 1 {
+            factors.push(format!("{attempts} attempts"));
         }
         factors.join(" x ")
+    }
+
+    fn shown_by_model(&self) -> String {
+        let parts = self.asked().map(|(tried, questions)| {
+            let asked = match tried.again {
+                Some(_) => format!("{questions} questions"),
+                None if questions > 1 => format!("{questions} turns"),
+                None => String::new(),
+            };
+            let attempts = match tried.attempts {
+                1 if !asked.is_empty() => String::new(),
+                1 => "1 attempt".to_owned(),
+                attempts => format!("{attempts} attempts"),
+            };
+            let factors = [asked, attempts]
+                .into_iter()
+                .filter(|part| !part.is_empty());
+            let factors: Vec<String> = factors.collect();
+            format!("{} of {}", factors.join(" x "), tried.model.name)
+        });
+        let parts: Vec<String> = parts.collect();
+        parts.join(" + ")
     }
 }
 

@@ -123,11 +123,9 @@ impl Cx<'_> {
             Some(Ask::Text(text)) => self.words(text),
             None => {}
         }
-        let answer = stop
-            .expect
-            .as_ref()
-            .map_or(Type::Error, |ty| ty.node.clone());
-        self.answered(&stop.name.node, answer, (&[], &[], &stop.permits));
+        // One without a type is reported where it is resolved.
+        let expect = stop.expect.as_ref().map_or(&Type::Error, |ty| &ty.node);
+        self.answered(&stop.name.node, Some(expect), (&[], &[], &stop.permits));
     }
 
     /// Types the route of an `on_error`.

@@ -1,5 +1,7 @@
 //! `permit` of a question: the arguments that it pins and its condition, behind the answer.
 
+use std::collections::BTreeSet;
+
 use crate::ast::item::{Let, NamedArg};
 use crate::base::Span;
 use crate::diag::{Diagnostic, codes};
@@ -20,24 +22,91 @@ impl Cx<'_> {
     pub(super) fn answered(
         &mut self,
         answer: &str,
-        ty: Type,
+        expect: Option<&Type>,
         (lets, within, permits): (&[Let], &[Let], &[Permit]),
     ) {
-        self.declare(answer, ty);
+        self.declare(answer, expect.cloned().unwrap_or(Type::Json));
         self.declare("answered", Type::Record(ANSWERED));
         within.iter().for_each(|bound| self.bound(bound));
-        let names = AnswerNames::of(answer, lets);
         for permit in permits {
-            self.permit(answer, &names, permit);
+            if permit.when.is_none() && permit.args.is_some() {
+                self.permits_a_no(answer, expect, permit);
+            }
+            self.permit(answer, lets, permit);
         }
     }
 
-    fn permit(&mut self, answer: &str, names: &AnswerNames, permit: &Permit) {
+    /// Reports a permission that each answer gives, where one of them may mean no.
+    fn permits_a_no(&mut self, answer: &str, expect: Option<&Type>, permit: &Permit) {
+        let Some(ty) = expect.filter(|ty| self.may_refuse(ty)) else {
+            return;
+        };
+        let message = format!(
+            "each answer permits `{}`, though one of type {} may mean no",
+            permit.name.node,
+            self.show(ty)
+        );
+        let found = Diagnostic::new(&codes::ANSWER_IGNORED, message, permit.span);
+        let yes = self.yes(answer, ty);
+        let found = found.help(format!("say which answers permit it: `when {yes}`"));
+        self.report(match ty {
+            Type::Bool => found.fix(permit.span.after(), format!(" when {yes}")),
+            _ => found,
+        });
+    }
+
+    /// Whether an answer of the type may mean no. A text, a number or a time says how, not whether; in a record
+    /// what is null was left out.
+    fn may_refuse(&self, ty: &Type) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![ty];
+        while let Some(ty) = open.pop() {
+            match ty {
+                Type::Bool | Type::Enum(_) | Type::Union(_) | Type::Nullable(_) | Type::Json => {
+                    return true;
+                }
+                Type::List(of) | Type::Map(of) => open.push(of),
+                Type::Record(id) if seen.insert(*id) => {
+                    let fields = self.program.types.records.get(*id).into_iter();
+                    let fields = fields.flat_map(|record| &record.fields);
+                    open.extend(fields.map(|field| match &field.ty {
+                        Type::Nullable(of) => of,
+                        ty => ty,
+                    }));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// A condition that an answer of the type may be asked.
+    fn yes(&self, answer: &str, ty: &Type) -> String {
+        match ty {
+            Type::Bool => answer.to_owned(),
+            Type::Record(id) => {
+                let fields = self.program.types.records.get(*id).into_iter();
+                let mut fields = fields.flat_map(|record| &record.fields);
+                match fields.find(|field| field.ty == Type::Bool) {
+                    Some(field) => format!("{answer}.{}", field.name),
+                    None => format!("{answer}.FIELD == .."),
+                }
+            }
+            _ => format!("{answer} == .."),
+        }
+    }
+
+    fn permit(&mut self, answer: &str, lets: &[Let], permit: &Permit) {
+        let names = AnswerNames::of(answer, lets);
+        let mut itself = AnswerNames::itself(answer, lets);
         let (scope, known) = (self.scope.clone(), self.facts.known.clone());
         let misnamed = self.called_answer(answer, permit);
         if let Some(each) = &permit.each {
             let element = self.elements(&each.items);
             self.declare(&each.var.node, element);
+            if itself.read_by(&each.items) {
+                itself.add(&each.var.node);
+            }
         }
         let asked = self.facts.known.clone();
         if let Some(when) = &permit.when {
@@ -45,7 +114,7 @@ impl Cx<'_> {
             let before = self.diags.len();
             self.condition(when);
             let constant = verdict.filter(|_| self.diags.len() == before);
-            let is = match (names.read_by(when), constant.map(|verdict| verdict.value)) {
+            let is = match (itself.read_by(when), constant.map(|verdict| verdict.value)) {
                 (false, _) => Some("doesn't read the answer"),
                 (true, Some(true)) => Some("is always true"),
                 (true, Some(false)) => Some("is never true"),

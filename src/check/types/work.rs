@@ -79,8 +79,8 @@ impl Cx<'_> {
                 if let Some(timeout) = timeout {
                     self.jump(&timeout.to, &mut out.behind);
                 }
-                let answer = expect.as_ref().map_or(Type::Json, |ty| ty.node.clone());
-                self.answered("answer", answer, (&node.lets, node.lets_within(), permits));
+                let expect = expect.as_ref().map(|ty| &ty.node);
+                self.answered("answer", expect, (&node.lets, node.lets_within(), permits));
             }
             Work::Subgraph { .. } => self.subgraph(node),
             Work::Extern { reads, writes, .. } => {

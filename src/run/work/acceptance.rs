@@ -11,7 +11,7 @@ use crate::run::plan::node::{ModelCallPlan, WorkPlan, slots};
 use crate::run::task::{TaskRun, show};
 use crate::value::{List, Value};
 
-use super::model_call::{Reply, ask};
+use super::model_call::{Reply, ask, models, policy};
 
 /// Why a reply is refused.
 enum Refusal {
@@ -64,8 +64,8 @@ impl Refusal {
 const GIVEN_UP: char = '!';
 
 /// A reply that meets what is asked of it, and its output; asks once more with the reason where the first does not, and so in
-/// each attempt of a policy that tries `invalid_output` again. In an `agent`, and where no output is wanted, a reply
-/// that calls tools is held to nothing.
+/// each attempt of a policy that tries `invalid_output` again, then each model that the one which gave it falls back on. In an
+/// `agent`, and where no output is wanted, a reply that calls tools is held to nothing.
 ///
 /// # Errors
 /// Kind `invalid_output`, where the last reply does not meet it either. That is kept, so that a resume
@@ -80,19 +80,18 @@ pub async fn accepted(
     if call.output.is_none() && call.ensures.is_empty() {
         return Ok((reply, None));
     }
-    let models = &run.around.cx.plan.flow.models;
-    let policy = node.retry.as_ref().or(models[call.model].retry.as_ref());
-    let attempts = policy
-        .filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput))
-        .map_or(1, |policy| policy.attempts);
     let cx = run.around.cx;
     let given_up = run.effects.beside(cx, Of::kind("given_up"));
     let given_up = |round: u32| format!("{given_up}{GIVEN_UP}{round}");
-    let known = |round: &u32| cx.journal.finished(run.effects.task(), &given_up(*round));
-    let rounds = (0..).take_while(|round| known(round).is_some()).count();
-    let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
-    let attempts = attempts.saturating_mul(rounds.saturating_add(1));
-    for attempt in 1.. {
+    let known = |round: u32| cx.journal.finished(run.effects.task(), &given_up(round));
+    // Rounds that ended with an error in earlier processes: their replies are read again, and another one follows.
+    let rounds = (0..).find(|round| known(*round).is_none()).unwrap_or(0);
+    let models = models(run, call);
+    // Of the models the first `from` are not asked any more in this round.
+    let (mut round, mut from, mut made, mut attempt) = (0, 0, 0, 0);
+    loop {
+        attempt += 1;
+        made += 1;
         let refusal = match held(run, node, call, &reply)? {
             Ok(output) => return Ok((reply, output)),
             Err(refusal) => refusal,
@@ -100,24 +99,33 @@ pub async fn accepted(
         let mut again = messages.clone();
         again.push(reply.to_message());
         again.push(record("user", Value::text(refusal.request()), []));
-        reply = ask(run, node, call, &again).await?;
-        match held(run, node, call, &reply)? {
+        reply = ask(run, node, call, from, &again).await?;
+        let refusal = match held(run, node, call, &reply)? {
             Ok(output) => return Ok((reply, output)),
-            // A new attempt begins without what went wrong before.
-            Err(_) if attempt < attempts => reply = ask(run, node, call, messages).await?,
-            Err(refusal) => {
-                let error = RunError {
-                    attempt,
-                    ..refusal.into_error()
-                };
-                let kept = error.to_json();
-                let (task, id) = (run.effects.task(), given_up(rounds));
-                cx.journal.effect(task, id, "given_up", &run.path(), kept);
-                return Err(error);
-            }
+            Err(refusal) => refusal,
+        };
+        let policy = (models.get(from)).and_then(|model| policy(run, node, *model));
+        let policy = policy.filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput));
+        if made >= policy.map_or(1, |policy| policy.attempts) {
+            made = 0;
+            from = from.max(reply.model) + 1;
         }
+        if from >= models.len() && round == rounds {
+            let error = RunError {
+                attempt,
+                ..refusal.into_error()
+            };
+            let kept = error.to_json();
+            let (task, id) = (run.effects.task(), given_up(rounds));
+            cx.journal.effect(task, id, "given_up", &run.path(), kept);
+            return Err(error);
+        }
+        if from >= models.len() {
+            (round, from) = (round + 1, 0);
+        }
+        // A new attempt begins without what went wrong before.
+        reply = ask(run, node, call, from, messages).await?;
     }
-    Ok((reply, None))
 }
 
 /// The output of a reply, or why it is refused. `reply` and `output` are in scope behind it.

@@ -42,7 +42,7 @@ pub async fn work<'a>(
     run.put_slot(slots::OUTPUT, Value::Null);
     let mut transcript = List::new();
     for turn in 1..=limits.max_turns.max(1) {
-        let reply = ask(run, node, call, &messages).await?;
+        let reply = ask(run, node, call, 0, &messages).await?;
         // Only the last reply is held to anything: one that calls tools is not the output yet.
         let (reply, output) = match reply.tool_calls.is_empty() {
             true => accepted(run, node, call, &messages, reply).await?,

@@ -19,7 +19,7 @@ pub async fn work(
     call: &ModelCallPlan,
 ) -> Result<(), RunError> {
     let messages = conversation(run, call)?;
-    let reply = ask(run, node, call, &messages).await?;
+    let reply = ask(run, node, call, 0, &messages).await?;
     let (reply, output) = accepted(run, node, call, &messages, reply).await?;
     let message = reply.to_message();
     if run.around.cx.wants(Mode::Messages) {

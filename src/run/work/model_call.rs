@@ -37,6 +37,13 @@ pub struct Reply {
     pub usage: Usage,
     /// Why it ended.
     pub finish: Option<FinishReason>,
+    /// Which of [`models`] has given it.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub model: usize,
+}
+
+fn is_first(model: &usize) -> bool {
+    *model == 0
 }
 
 impl Reply {
@@ -106,7 +113,21 @@ pub fn conversation(run: &TaskRun<'_>, call: &ModelCallPlan) -> Result<List, Run
     Ok(list)
 }
 
-/// Asks for a reply; answered from the journal where it has been given before.
+/// The model of a call and those that it falls back on, in the order in which they are asked.
+pub fn models(run: &TaskRun<'_>, call: &ModelCallPlan) -> Vec<ModelId> {
+    let first = &run.around.cx.plan.flow.models[call.model];
+    let fallback = first.fallback.iter().copied();
+    std::iter::once(call.model).chain(fallback).collect()
+}
+
+/// What is tried again of a node's questions to a model: by the node's own policy, or else the model's.
+pub fn policy<'p>(run: &TaskRun<'p>, node: &'p NodePlan, model: ModelId) -> Option<&'p Retry> {
+    let of_model = run.around.cx.plan.flow.models[model].retry.as_ref();
+    node.retry.as_ref().or(of_model)
+}
+
+/// Asks for a reply; answered from the journal where it has been given before. `from` says how many of [`models`] are
+/// not asked any more.
 ///
 /// # Errors
 /// The last attempt's, once the policy and the fallbacks are used up.
@@ -114,6 +135,7 @@ pub async fn ask(
     run: &TaskRun<'_>,
     node: &NodePlan,
     call: &ModelCallPlan,
+    from: usize,
     messages: &List,
 ) -> Result<Reply, RunError> {
     let cx = run.around.cx;
@@ -123,7 +145,7 @@ pub async fn ask(
     let id = run.effects.next(cx, Of::node("model", &subject));
     let id = run.effects.of_request(cx, &id, &request);
     let make = async {
-        let reply = with_fallbacks(run, node, (call, messages), &request, &id, &path).await?;
+        let reply = with_fallbacks(run, node, (call, from, messages), &request, &id, &path).await?;
         let reply = serde_json::to_value(reply);
         let reply = reply.map_err(|error| RunError::new(ErrorKind::Store, error.to_string()))?;
         Ok(request.noted(reply))
@@ -148,27 +170,27 @@ pub async fn ask(
 async fn with_fallbacks(
     run: &TaskRun<'_>,
     node: &NodePlan,
-    (call, messages): (&ModelCallPlan, &List),
+    (call, from, messages): (&ModelCallPlan, usize, &List),
     asks: &Request,
     id: &str,
     path: &str,
 ) -> Result<Reply, RunError> {
     let flow = &run.around.cx.plan.flow;
-    let first = &flow.models[call.model];
     let mut failed: Option<RunError> = None;
     // Each model's attempts have an id of their own, so that each has a record of its own.
-    let models: Vec<_> = std::iter::once(call.model)
-        .chain(first.fallback.iter().copied())
-        .enumerate()
-        .map(|(turn, model)| {
-            let policy = node.retry.as_ref().or(flow.models[model].retry.as_ref());
-            match turn {
-                0 => (model, id.to_owned(), policy),
-                _ => (model, format!("{id}~{turn}"), policy),
-            }
+    let models = models(run, call).into_iter().enumerate().skip(from);
+    let models: Vec<_> = models
+        .map(|(turn, model)| match turn {
+            0 => (turn, model, id.to_owned(), policy(run, node, model)),
+            _ => (
+                turn,
+                model,
+                format!("{id}~{turn}"),
+                policy(run, node, model),
+            ),
         })
         .collect();
-    let ended = |(_, id, policy): &(ModelId, String, Option<&Retry>)| {
+    let ended = |(_, _, id, policy): &(usize, ModelId, String, Option<&Retry>)| {
         Series::known(run, *policy, id, false).ended
     };
     // A model that has failed more often than the last one has failed in this round already: the
@@ -178,7 +200,7 @@ async fn with_fallbacks(
         if ended(choice) > rounds {
             continue;
         }
-        let (model, id, policy) = choice;
+        let (turn, model, id, policy) = choice;
         let model = *model;
         let effect = Attempted {
             id,
@@ -193,7 +215,12 @@ async fn with_fallbacks(
             one_attempt(run, model, asked, id, path, attempt)
         });
         match asked.await {
-            Ok(reply) => return Ok(reply),
+            Ok(reply) => {
+                return Ok(Reply {
+                    model: *turn,
+                    ..reply
+                });
+            }
             Err(Failure { error, .. })
                 if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store) =>
             {
@@ -242,6 +269,7 @@ async fn one_attempt(
             tool_calls: Vec::new(),
             usage: Usage::default(),
             finish: None,
+            model: 0,
         };
         let mut stream = backend.stream(asked, &context).await?;
         while let Some(delta) = stream.next().await {
