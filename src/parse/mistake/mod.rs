@@ -127,7 +127,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 77] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 78] = [
         foreign::nameless_node,
         foreign::expression_for_name,
         foreign::attribute_without_parens,
@@ -166,6 +166,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         head::state_prefix,
         value::assigning_sign,
         value::named_in_call,
+        value::expression_for_template,
         value::foreign_operator,
         declared::unquoted_attribute,
         declared::attribute_before,

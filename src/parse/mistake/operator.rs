@@ -172,10 +172,14 @@ pub fn other_operator(place: &Place) -> Option<Diagnostic> {
         "" if place.after_operand() && place.rest.starts_with('&') => ("&", "&&"),
         "" if place.after_operand() && place.rest.starts_with('|') => ("|", "||"),
         _ if place.after_operand() && place.last_word() == "not" => {
+            let start = place.before.len() - 3;
+            let not = place.before_at(start, place.before.len());
+            let blank = place.before_at(start, place.text.len() - place.rest.len());
             return Some(
                 place
-                    .error("`not` is no operator")
-                    .help("write `!` before what is negated"),
+                    .error_at(not, "`not` is no operator")
+                    .help("write `!` before what is negated")
+                    .fix(blank, "!"),
             );
         }
         _ => return None,

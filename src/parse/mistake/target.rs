@@ -46,12 +46,13 @@ pub fn odd_arrow(place: &Place) -> Option<Diagnostic> {
     )
 }
 
-/// `goto: a`, `set: { .. }`
+/// `goto: a`, `set: { .. }`, `max_tokens: 100`
 pub fn colon_behind_keyword(place: &Place) -> Option<Diagnostic> {
     let word = place.last_word();
     let begins = place.rest.starts_with(':') && !place.rest.starts_with(":=");
     let is_keyword = super::keyword::PROPERTIES.contains(&word)
-        || matches!(word, "reads" | "return" | "state" | "context");
+        || matches!(word, "reads" | "return" | "state" | "context")
+        || place.tried(Rule::sure_duration) && place.tried(Rule::names);
     (begins && is_keyword && place.text == place.text.trim_start() && place.before == word).then(
         || {
             let at = place.at(0, 1);

@@ -124,6 +124,32 @@ pub fn lambda(place: &Place) -> Option<Diagnostic> {
     })
 }
 
+/// `ask f"Deploy {state.app}"`, `ask "Deploy " + state.app`, `prompt state.task`: what is a template.
+pub fn expression_for_template(place: &Place) -> Option<Diagnostic> {
+    let rest = place.rest;
+    let taken_up = place.before.len() == place.text.len() - rest.len();
+    // What stands behind the word, as far as it was read.
+    let (message, read) = if rest.starts_with(['"', '\'']) && taken_up {
+        let before = place.before.strip_suffix('f')?;
+        ("`f\"..\"` is no text", before)
+    } else if rest.starts_with('+') {
+        let text = place.before.strip_suffix('"')?;
+        let begin = text.rfind('"')?;
+        ("nothing is added to a text here", text.get(..begin)?)
+    } else if rest.starts_with('.') && taken_up {
+        let root = place.last_word();
+        ("a text is expected here", place.before.strip_suffix(root)?)
+    } else {
+        return None;
+    };
+    let word = last_word(read.trim_ascii_end());
+    matches!(word, "ask" | "prompt" | "system").then(|| {
+        place.error(message).help(format!(
+            "the text of `{word}` is a template: `{word} \"Deploy {{{{ state.app }}}}\"`"
+        ))
+    })
+}
+
 /// `a ?: b`, `a ** b`, `a <> b`, `x[0:2]`, `f".."` and backticks.
 pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
     let rest = place.rest;
