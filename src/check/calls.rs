@@ -40,6 +40,25 @@ pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
     callers
 }
 
+/// For each graph the number of its circle: graphs that call each other have the same.
+pub fn circles(program: &Program) -> BTreeMap<GraphId, usize> {
+    let mut calls: DiGraph<GraphId, ()> = DiGraph::new();
+    let index: Vec<_> = program.graphs.ids().map(|id| calls.add_node(id)).collect();
+    for (id, callers) in callers(program).entries() {
+        for (caller, _) in callers {
+            if let (Some(from), Some(to)) = (index.get(caller.0 as usize), index.get(id.0 as usize))
+            {
+                calls.add_edge(*from, *to, ());
+            }
+        }
+    }
+    let circles = kosaraju_scc(&calls).into_iter().enumerate();
+    let members = circles.flat_map(|(number, of)| of.into_iter().map(move |at| (at, number)));
+    members
+        .filter_map(|(at, number)| Some((*calls.node_weight(at)?, number)))
+        .collect()
+}
+
 /// Looks at each graph, and again at those that call one of which more is known now, until nothing more is.
 pub fn settle(program: &Program, mut look: impl FnMut(GraphId) -> bool) {
     let callers = callers(program);

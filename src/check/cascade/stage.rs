@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::ir::GraphId;
 use crate::resolve::Program;
 
-use super::super::calls::callers;
+use super::super::calls::{callers, circles};
 use super::is;
 use super::places::Places;
 
@@ -114,13 +114,16 @@ pub fn suppress(program: &Program, places: &Places, diags: &mut Diagnostics) {
             }
         };
     }
-    let callers = callers(program);
+    let (callers, circles) = (callers(program), circles(program));
     let mut open: Vec<GraphId> = first.keys().copied().collect();
     while let Some(id) = open.pop() {
-        // What a called graph does not write its callers don't lack.
-        let stage = first.get(&id).copied().unwrap_or(Stage::Use);
-        let stage = stage.min(Stage::Ways);
+        let own = first.get(&id).copied().unwrap_or(Stage::Use);
         for (caller, _) in callers.get(id).into_iter().flatten() {
+            // What a called graph does not write its callers don't lack. Of graphs that call each other each has its own.
+            let stage = match circles.get(caller) == circles.get(&id) {
+                true => own,
+                false => own.min(Stage::Ways),
+            };
             if lower(&mut first, *caller, stage) {
                 open.push(*caller);
             }

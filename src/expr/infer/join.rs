@@ -4,7 +4,7 @@ use super::super::ty::{Type, TypeTable};
 use super::relation::assignable;
 
 /// More texts than this in one union say no more than `string` does.
-const MOST_LITERALS: usize = 16;
+const MOST_LITERALS: usize = 256;
 
 /// The least type that both fit; a union where neither fits the other.
 pub fn join(a: &Type, b: &Type, types: &TypeTable) -> Type {

@@ -248,7 +248,7 @@ impl FromIterator<String> for Narrowing {
     }
 }
 
-/// Most parts of an expression that is typed once more for what it proves.
+/// Most parts of an expression, literals left out, that is typed once more for what it proves.
 const SMALL: usize = 32;
 
 /// Whether typing it once more costs little: what is nested would be typed again at each level.
@@ -256,7 +256,7 @@ fn is_small(expr: &Expr) -> bool {
     let mut open = vec![expr];
     let mut seen = 0;
     while let Some(expr) = open.pop() {
-        seen += 1;
+        seen += usize::from(!matches!(expr.kind, ExprKind::Literal(_)));
         if seen > SMALL {
             return false;
         }
@@ -488,7 +488,7 @@ pub struct NamedCondition {
 }
 
 /// Most names that are looked into for what one expression proves: names of names may double with each.
-const MOST_LETS: usize = 64;
+const MOST_LETS: usize = 512;
 
 /// The condition of `C == true`, `false != C` and the like, with whether it holds where the comparison does.
 fn compared_with_bool<'e>(

@@ -12,6 +12,9 @@ use super::{Case, Misfit, meant};
 /// Most paths that are looked through for one that may be meant.
 const MOST: usize = 5_000;
 
+/// Most names of such a path: a graph that calls itself has nodes at any depth.
+const DEPTH: usize = 16;
+
 /// The node at a path from a graph.
 ///
 /// # Errors
@@ -45,11 +48,11 @@ fn called<'f>(flow: &'f Flow, node: &Node) -> Option<(GraphId, &'f Graph)> {
     }
 }
 
-/// All nodes below a graph with their paths, outer ones first; a bounded number.
+/// All nodes below a graph with their paths, outer ones first; a bounded number, to a bounded depth.
 pub fn all(flow: &Flow, graph: GraphId) -> Vec<(String, &Node)> {
     let mut found = Vec::new();
-    let mut waiting = VecDeque::from([(String::new(), graph)]);
-    while let Some((prefix, id)) = waiting.pop_front() {
+    let mut waiting = VecDeque::from([(String::new(), graph, 1)]);
+    while let Some((prefix, id, depth)) = waiting.pop_front() {
         let Some(graph) = flow.graphs.get(id) else {
             continue;
         };
@@ -58,8 +61,8 @@ pub fn all(flow: &Flow, graph: GraphId) -> Vec<(String, &Node)> {
                 return found;
             }
             let path = format!("{prefix}{}", node.name);
-            if let Some((inner, _)) = called(flow, node) {
-                waiting.push_back((format!("{path}/"), inner));
+            if let Some((inner, _)) = called(flow, node).filter(|_| depth < DEPTH) {
+                waiting.push_back((format!("{path}/"), inner, depth + 1));
             }
             found.push((path, node));
         }

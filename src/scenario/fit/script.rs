@@ -84,12 +84,11 @@ fn outputs(case: &mut Case<'_>, path: &str, node: &Node, call: &ModelCall, repli
 
 /// Whether a caller of the node handles what fails in it.
 fn handled_above(case: &Case<'_>, path: &str) -> bool {
-    let known = nodes::all(case.flow, case.graph);
     let callers = path.match_indices('/').map(|(end, _)| path.get(..end));
     let mut callers = callers.flatten();
     callers.any(|caller| {
-        let of = known.iter().find(|(path, _)| path == caller);
-        of.is_some_and(|(_, node)| node.on_error.is_some())
+        let of = nodes::find(case.flow, case.graph, caller);
+        of.is_ok_and(|node| node.on_error.is_some())
     })
 }
 

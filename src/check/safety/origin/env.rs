@@ -13,7 +13,7 @@ use super::value::made;
 use super::vouch::{Vetted, Vouch};
 
 /// Most expressions that are known to be vouched for; of more the oldest are forgotten.
-const MOST: usize = 16;
+const MOST: usize = 256;
 
 /// Names of `let`, of loops and of macros, with what they are made from.
 #[derive(Debug, Clone, Default)]
