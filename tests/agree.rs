@@ -77,11 +77,11 @@ impl World {
             (Type::TypeValue, vec![Value::Type("int".into())]),
             (
                 Type::list(Type::Int),
-                vec![list(vec![Value::Int(1), Value::Int(2)])],
+                vec![list(vec![Value::Int(1), Value::Int(2)]), list(vec![])],
             ),
             (
                 Type::list(Type::String),
-                vec![list(vec![text("x"), text("y")])],
+                vec![list(vec![text("x"), text("y")]), list(vec![])],
             ),
             (
                 Type::list(Type::list(Type::Int)),
@@ -101,6 +101,11 @@ impl World {
                 ],
             ),
             (Type::nullable(Type::Int), vec![Value::Null, Value::Int(1)]),
+            (
+                Type::list(Type::Float),
+                vec![list(vec![Value::Float(1.5)]), list(vec![])],
+            ),
+            (Type::list(Type::Duration), vec![list(vec![])]),
         ];
         let json: Vec<Value> = plain.iter().map(|(_, values)| values[0].clone()).collect();
         let kinds = plain.into_iter().chain([(Type::Json, json)]);

@@ -161,3 +161,24 @@ fn filters_and_tests() {
     }
     assert_none(seen, 800, &wrong);
 }
+
+/// A text that is written out is filled by the filter and by the method with values of each kind, or refused by the check.
+#[test]
+fn formatted_texts() {
+    let world = world();
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for verb in "s d i f e g x o b q".split(' ') {
+        for kind in 0..world.0.names.len() {
+            for text in [
+                format!("{{{{ '%{verb}' | format(k{kind}) }}}}"),
+                format!("{{{{ '%5{verb}|%s' | format(k{kind}, k1) }}}}"),
+                format!("{{{{ '%{verb} %{verb}' | format(k{kind}) }}}}"),
+                format!("{{{{ '%{verb}'.format([k{kind}]) }}}}"),
+            ] {
+                seen += 1;
+                wrong.extend(disagreement(&text, &world));
+            }
+        }
+    }
+    assert_none(seen, 400, &wrong);
+}

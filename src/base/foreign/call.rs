@@ -288,7 +288,7 @@ static TABLE: &[Call] = &[
     call(&["pow"], "x * x", "x ** 2"),
     call(
         &["mean", "avg", "average"],
-        "xs.sum() / float(size(xs))",
+        "xs.sum(0.0) / float(size(xs))",
         "(xs | sum) / (xs | length)",
     ),
     // Time and chance.

@@ -236,6 +236,17 @@ impl<'a> Cx<'a> {
             .infer(expr, None)
     }
 
+    /// The type of a place, whatever is known of it.
+    pub fn declared(&self, expr: &Expr, place: &str) -> Type {
+        let mut known = self.facts.known.clone();
+        known.forget(place);
+        known.anything = false;
+        let mut unheard = Diagnostics::new();
+        Checker::new(&self.scope, &self.program.types, &mut unheard)
+            .knowing(known)
+            .infer(expr, None)
+    }
+
     /// Goes on where a condition has been found to hold (or not to).
     pub fn assume(&mut self, condition: &Expr, truth: bool) {
         let mut unheard = Diagnostics::new();

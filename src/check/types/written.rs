@@ -8,7 +8,7 @@ use crate::ast::item::Let;
 use crate::base::name::few;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::{NamedCondition, macros, reads};
+use crate::expr::infer::{NamedCondition, macros, path, reads};
 use crate::ir::FieldId;
 use crate::resolve::program::Node;
 
@@ -43,11 +43,19 @@ impl Cx<'_> {
         }
     }
 
-    /// Adds the name of a `let`.
+    /// Adds the name of a `let`. One of a place is of its declared type, and what is known of the place is known of the name.
     pub fn bind(&mut self, binding: &Let, ty: Type) {
         let name = &binding.name.node;
         let condition = ty == Type::Bool;
-        self.declare(name, ty);
+        match path(&binding.value).filter(|_| ty != Type::Error) {
+            Some(place) => {
+                let shown = self.facts.known.renamed(&place, name);
+                let declared = self.declared(&binding.value, &place);
+                self.declare(name, declared);
+                self.facts.known = std::mem::take(&mut self.facts.known).and(shown);
+            }
+            None => self.declare(name, ty),
+        }
         if condition {
             self.conditions.push(NamedCondition {
                 name: name.clone(),

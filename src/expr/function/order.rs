@@ -40,13 +40,16 @@ pub(super) const FUNCTIONS: &[Row] = &[
         "sum",
         &[
             "(list<int>) -> int",
-            "(list<float>) -> float",
-            "(list<uint>) -> uint",
-            "(list<duration>) -> duration",
+            "(list<int>, int) -> int",
+            "(list<int>, float) -> float",
+            "(list<float>, float) -> float",
+            "(list<uint>, uint) -> uint",
+            "(list<duration>, duration) -> duration",
         ],
         sum,
-        "The elements added up; 0 for an empty list.",
-        "[1, 2, 3].sum() == 6",
+        "The elements added up, to the second value where one is given: it is what an empty list gives. `int` alone needs none, \
+         and begins at 0.",
+        "[1, 2, 3].sum() == 6 && [1.5, 2.0].sum(0.0) == 3.5",
     )
     .carries(Carries::Number),
 ];
@@ -94,15 +97,12 @@ fn extreme(args: &[Value], wanted: Ordering) -> Computed {
 }
 
 fn sum(args: &[Value]) -> Computed {
-    let mut items = args::list(args, 0)?.iter();
-    let Some(first) = items.next() else {
-        return Ok(Value::Int(0));
-    };
-    match first {
-        Value::Int(_) | Value::Uint(_) | Value::Float(_) | Value::Duration(_) => {}
-        other => return Err(args::expected("a list of numbers or durations", other)),
+    let start = args.get(1).cloned().unwrap_or(Value::Int(0));
+    if !start.is_number() && !matches!(start, Value::Duration(_)) {
+        return Err(args::expected("a number or a duration", &start));
     }
-    items.try_fold(first.clone(), |sum, item| match (&sum, item) {
+    let mut items = args::list(args, 0)?.iter();
+    items.try_fold(start, |sum, item| match (&sum, item) {
         (Value::Int(a), Value::Int(b)) => a
             .checked_add(*b)
             .map(Value::Int)
@@ -114,11 +114,13 @@ fn sum(args: &[Value]) -> Computed {
         (Value::Float(a), Value::Float(b)) => Ok(Value::Float(a + b)),
         // JSON doesn't tell 1 from 1.0, so a list of floats read from it may hold both.
         (Value::Float(a), Value::Int(b)) => Ok(Value::Float(a + *b as f64)),
-        (Value::Int(a), Value::Float(b)) => Ok(Value::Float(*a as f64 + b)),
         (Value::Duration(a), Value::Duration(b)) => a
             .checked_add(*b)
             .map(Value::Duration)
             .ok_or_else(|| "`duration` overflow".to_owned()),
+        (Value::Int(_), other) if args.len() == 1 => {
+            Err(args::expected("a list of whole numbers", other) + "; of others write `sum(0.0)`")
+        }
         (a, b) => Err(format!("`{}` and `{}` can't be added", a.kind(), b.kind())),
     })
 }

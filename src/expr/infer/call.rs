@@ -131,7 +131,7 @@ impl Checker<'_> {
         let sound = self.diags.len() == before;
         match found.rule {
             Rule::Ordered => self.order_of_elements(target, name, &result),
-            Rule::Format if sound => self.format(target, name, args),
+            Rule::Format if sound => self.format(target, args),
             Rule::Part if sound => self.bounds_of_part(expr, name, args),
             Rule::Numbered if matches!(result, Type::List(_)) => {
                 if let Type::List(of) = self.silent(target) {

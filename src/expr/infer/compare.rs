@@ -163,9 +163,7 @@ impl Checker<'_> {
         let found = self.with_types(found, &[(left, &a), (right, &b)]);
         let members = matches!(a, Type::Enum(_)) || matches!(b, Type::Enum(_));
         self.report(match members {
-            true => found.help(
-                "members of an enum have no order: ask for those that are meant, `x in [..]`",
-            ),
+            true => found.help(NO_RANKS),
             false => found,
         });
         Type::Bool
@@ -278,6 +276,10 @@ impl Checker<'_> {
         );
     }
 }
+
+/// What to write in place of `level > Level.low`.
+pub(in crate::expr) const NO_RANKS: &str =
+    "members of an enum have no order: ask for those that are meant, `x in [..]`";
 
 /// Whether `in` can look into values of the type.
 fn holds(ty: &Type) -> bool {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
+use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Fact, codes};
 
@@ -54,39 +55,6 @@ impl Checker<'_> {
         }
     }
 
-    /// A field that only some of several records have.
-    pub(super) fn field_of_some(
-        &self,
-        operand: &Expr,
-        of: &Type,
-        field: &Name,
-    ) -> Option<Diagnostic> {
-        let Type::Union(members) = of.without_null() else {
-            return None;
-        };
-        let (with, without): (Vec<&Type>, Vec<&Type>) = members
-            .iter()
-            .partition(|member| has_field(member, field, self.types));
-        if with.is_empty() {
-            return None;
-        }
-        let without: Vec<String> = without
-            .iter()
-            .map(|ty| self.types.show(ty).to_string())
-            .collect();
-        let names = list(without.iter().map(String::as_str));
-        let place = path(operand);
-        let of = place
-            .clone()
-            .map_or_else(|| "it".to_owned(), |place| format!("`{place}`"));
-        let message = format!("{of} may be {names}, which has no field `{}`", field.node);
-        let place = place.unwrap_or_else(|| "x".to_owned());
-        let name = &field.node;
-        let help = format!("ask first which it is: `has({place}.{name}) ? {place}.{name} : ..`");
-        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
-        Some(found.help(help).fact(Fact::Unproven))
-    }
-
     /// How a method that stands there without its parentheses is called.
     pub(super) fn uncalled_method(&self, of: &Type, field: &Name) -> Option<String> {
         let found = function::find(field, true)?;
@@ -95,6 +63,36 @@ impl Checker<'_> {
         (takes(1) && !matches!(plain, Type::Record(_) | Type::Json | Type::Error))
             .then(|| format!("{}()", field.node))
     }
+}
+
+/// A field that only some of several records have; `ask` is how to ask in that language which of them a place is.
+pub(in crate::expr) fn some_lack(
+    place: Option<String>,
+    of: &Type,
+    (name, span): (&str, Span),
+    ask: impl Fn(&str) -> String,
+    types: &TypeTable,
+) -> Option<Diagnostic> {
+    let Type::Union(members) = of.without_null() else {
+        return None;
+    };
+    let (with, without): (Vec<&Type>, Vec<&Type>) = members
+        .iter()
+        .partition(|member| has_field(member, name, types));
+    if with.is_empty() || without.is_empty() {
+        return None;
+    }
+    let without = without.iter().map(|ty| types.show(ty).to_string());
+    let without: Vec<String> = without.collect();
+    let of = match &place {
+        Some(place) => format!("`{place}`"),
+        None => "it".to_owned(),
+    };
+    let names = list(without.iter().map(String::as_str));
+    let message = format!("{of} may be {names}, which has no field `{name}`");
+    let help = ask(place.as_deref().unwrap_or("x"));
+    let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).fact(Fact::Unproven);
+    Some(found.help(format!("ask first which it is: {help}")))
 }
 
 /// The type of a place with what is known of it: not null, and of several records those that it still can be.

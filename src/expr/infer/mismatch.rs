@@ -1,6 +1,6 @@
 //! Messages for a value that doesn't fit, each with the mend where there is one.
 
-use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal};
 use crate::base::name::{certain, closest, few};
 use crate::diag::{Diagnostic, Fact, Home, codes};
 
@@ -141,6 +141,20 @@ impl Checker<'_> {
                 false => "give the optional a default: `.orValue(..)`",
             });
         }
+        if *from == Type::Json
+            && let Some(each) = each_of(to)
+        {
+            let value = path(expr).unwrap_or_else(|| "..".to_owned());
+            return found.help(format!("go through it: `{value}.{each}`"));
+        }
+        if let (ExprKind::Binary(op, left, right), Type::Int, Type::Float) = (&expr.kind, from, to)
+            && op.node == BinaryOp::Divide
+        {
+            let (left, right) = (as_float(left), as_float(right));
+            return found.help(format!(
+                "`int` divided by `int` is cut off: convert both first, `{left} / {right}`"
+            ));
+        }
         if let Type::List(of) = to
             && assignable(from, of, self.types)
         {
@@ -274,6 +288,27 @@ fn written(found: &Type, wanted: &Type) -> Type {
 /// Whether a value is written out.
 fn is_written(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(_))
+}
+
+/// How each element or entry of `json` is made what a list or map of it takes.
+fn each_of(to: &Type) -> Option<String> {
+    let value = |of: &Type, name: &str| match (of, conversion(&Type::Json, of)) {
+        (Type::Json, _) => Some(name.to_owned()),
+        (_, call) => Some(format!("{}({name})", call?)),
+    };
+    match to {
+        Type::List(of) => Some(format!("map(x, {})", value(of, "x")?)),
+        Type::Map(of) => Some(format!("transformMap(k, v, {})", value(of, "v")?)),
+        _ => None,
+    }
+}
+
+/// How an operand, an `int`, is written as a float.
+fn as_float(expr: &Expr) -> String {
+    match &expr.kind {
+        ExprKind::Literal(Literal::Int(i)) => format!("{i}.0"),
+        _ => format!("float({})", path(expr).unwrap_or_else(|| "..".to_owned())),
+    }
 }
 
 /// The function that turns one type into another, where there is one.

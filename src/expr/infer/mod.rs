@@ -48,10 +48,13 @@ use super::scope::Scope;
 use super::ty::{Type, TypeTable};
 
 pub use checker::{Checker, Taker};
+pub(super) use compare::NO_RANKS;
 pub use condition::no_condition;
 pub use constant::{constant, default_value};
 pub use doomed::{doomed, never_finite};
+pub(super) use either::some_lack;
 pub use either::{has_field, narrowed};
+pub(super) use format::misformats;
 pub use join::{join, widen};
 pub use narrow::{NamedCondition, Narrowing, facts};
 pub use overload::called;

@@ -218,6 +218,37 @@ impl Narrowing {
             .filter(move |(known, _)| *known == place)
     }
 
+    /// Notes of a place whose type names its texts those that it is not, where it is one of `others` or, with `is` false, none of
+    /// them.
+    pub(in crate::expr) fn leave_texts(
+        &mut self,
+        (path, of): (&str, &Type),
+        others: &[Type],
+        is: bool,
+        types: &TypeTable,
+    ) {
+        let Type::Union(of) = of.without_null() else {
+            return;
+        };
+        let mut named: Vec<Arc<str>> = Vec::new();
+        for other in others {
+            match (other, texts(other, types)) {
+                (Type::Literal(text), _) => named.push(text.clone()),
+                (_, Some(Texts::Of(all))) if is => named.extend(all.into_iter().map(Arc::from)),
+                // It may be any of several, or none of them.
+                _ if is => return,
+                _ => {}
+            }
+        }
+        for member in of.iter() {
+            if let Type::Literal(text) = member
+                && named.contains(text) != is
+            {
+                self.exclude(path, text);
+            }
+        }
+    }
+
     /// What holds where nothing can: of a condition that can't be so.
     fn never() -> Narrowing {
         Narrowing {
@@ -413,8 +444,8 @@ impl Checker<'_> {
         for (side, other) in [(left, right), (right, left)] {
             let Some(path) = path(side) else { continue };
             if is_small(other) {
-                let with = self.silent(other);
-                self.texts_left((&path, side), &[with], equal, &mut known);
+                let (of, with) = (self.silent(side), self.silent(other));
+                known.leave_texts((&path, &of), &[with], equal, self.types);
             }
             if proves(self, other) {
                 known.note(path);
@@ -434,7 +465,7 @@ impl Checker<'_> {
         {
             let elements = elements.iter();
             let all: Vec<Type> = elements.map(|e| self.silent(&e.value)).collect();
-            self.texts_left((&path, item), &all, truth, &mut known);
+            known.leave_texts((&path, &self.silent(item)), &all, truth, self.types);
         }
         let not_null = match self.silent(list) {
             Type::List(of) => !of.admits_null(),
@@ -445,36 +476,6 @@ impl Checker<'_> {
             known.note(path);
         }
         known
-    }
-
-    /// Of a place whose type names its texts: those that it is not, where it is one of `others` or, with `is` false, none of them.
-    fn texts_left(
-        &mut self,
-        (path, side): (&str, &Expr),
-        others: &[Type],
-        is: bool,
-        known: &mut Narrowing,
-    ) {
-        let Type::Union(of) = self.silent(side).without_null() else {
-            return;
-        };
-        let mut named: Vec<Arc<str>> = Vec::new();
-        for other in others {
-            match (other, texts(other, self.types)) {
-                (Type::Literal(text), _) => named.push(text.clone()),
-                (_, Some(Texts::Of(all))) if is => named.extend(all.into_iter().map(Arc::from)),
-                // It may be any of several, or none of them.
-                _ if is => return,
-                _ => {}
-            }
-        }
-        for member in of.iter() {
-            if let Type::Literal(text) = member
-                && named.contains(text) != is
-            {
-                known.exclude(path, text);
-            }
-        }
     }
 }
 

@@ -238,10 +238,12 @@ fn or_value(ty: &Type) -> String {
 }
 
 /// How the empty value of a type is written.
-fn first_value(of: &Type) -> &'static str {
+pub(super) fn first_value(of: &Type) -> &'static str {
     match as_text(of) {
         Type::Int => "0",
+        Type::Uint => "0u",
         Type::Float => "0.0",
+        Type::Duration => "duration(\"0s\")",
         Type::String => "\"\"",
         Type::List(_) => "[]",
         Type::Map(_) => "{}",

@@ -10,6 +10,7 @@ use super::super::function::signature::{Pattern, Signature};
 use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
 use super::join::widen;
+use super::operator::first_value;
 use super::signature::{Bindings, Fit};
 use super::usage::{named, takes};
 
@@ -40,7 +41,11 @@ impl Checker<'_> {
         let args = call.all();
         let right: Vec<&Signature> = signatures.iter().filter(|s| s.takes(args.len())).collect();
         let found = self.arguments(&args, &right);
-        if found.iter().any(has_error) && right.len() != 1 {
+        // What it gives depends on what is wrong.
+        let same = signatures
+            .windows(2)
+            .all(|two| matches!(two, [a, b] if a.result == b.result));
+        if found.iter().any(has_error) && (right.len() != 1 || !same) {
             return Type::Error;
         }
         let mut nearest: Option<(&Signature, Misfit)> = None;
@@ -118,6 +123,25 @@ impl Checker<'_> {
             return self.result_of(signature, found);
         }
         let shown = self.show(&widen(ty.clone()));
+        if on_receiver && let Some(other) = self.with_more(function, ty, args.len()) {
+            let others = other.params.iter().skip(1);
+            let values: Vec<&str> = others
+                .map(|param| match param {
+                    Pattern::Exact(ty) => first_value(ty),
+                    _ => "..",
+                })
+                .collect();
+            let written = format!("{}({})", function.name, values.join(", "));
+            let message = format!(
+                "on {shown}, `{}` takes more: `{}`",
+                function.name,
+                other.from(1)
+            );
+            return self.report(
+                Diagnostic::new(&codes::WRONG_ARGUMENTS, message, call.name.span)
+                    .help(format!("write `{written}`")),
+            );
+        }
         if on_receiver {
             let receivers = function.signatures.iter().filter_map(|s| s.params.first());
             let takes: Vec<String> = receivers.map(Pattern::to_string).collect();
@@ -141,6 +165,22 @@ impl Checker<'_> {
             false => takes(function),
         };
         self.report(Diagnostic::new(&codes::WRONG_ARGUMENTS, message, arg.span).help(help))
+    }
+
+    /// The signature that takes such a receiver, with more arguments.
+    fn with_more<'f>(
+        &self,
+        function: &'f FunctionSpec,
+        ty: &Type,
+        args: usize,
+    ) -> Option<&'f Signature> {
+        let exact = |first: &&Pattern| matches!(first, Pattern::List(of) if matches!(**of, Pattern::Exact(_)));
+        let takes = |signature: &&Signature| {
+            let first = signature.params.first().filter(exact);
+            let fit = first.map(|first| first.bind(ty, &mut Bindings::default(), self.types));
+            signature.params.len() > args && fit == Some(Fit::Yes)
+        };
+        function.signatures.iter().find(takes)
     }
 
     fn receiver_help(&self, found: &Type, name: &str, takes: &[&str]) -> String {
@@ -182,8 +222,15 @@ impl Checker<'_> {
         if let (Some(known), 1) = (known, function.signatures.len()) {
             return self.show(&known);
         }
+        // Those that take what stands before it, where some do.
+        let all = || function.signatures.iter().filter(|s| s.takes(count));
+        let before = |s: &&Signature| {
+            let misfit = fit(s, found, self.types).err();
+            misfit.is_none_or(|misfit| misfit.index >= index)
+        };
+        let fitting = all().any(|s| before(&s));
         let mut expected: Vec<String> = Vec::new();
-        for signature in function.signatures.iter().filter(|s| s.takes(count)) {
+        for signature in all().filter(|s| !fitting || before(s)) {
             let param = signature.param(index).map(Pattern::to_string);
             expected.extend(param.filter(|param| !expected.contains(param)));
         }

@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{EnumId, Type, TypeTable};
 use super::checker::Checker;
+use super::either::some_lack;
 use super::join::join;
 use super::numbered::{PARTS, element_of, part_of};
 use super::path::path;
@@ -168,7 +169,10 @@ impl Checker<'_> {
             let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
             return self.report(found.meant(field.span, field, PARTS, "its fields are"));
         }
-        if let Some(found) = self.field_of_some(operand, of, field) {
+        let name = &field.node;
+        let ask = |place: &str| format!("`has({place}.{name}) ? {place}.{name} : ..`");
+        let at = (name.as_str(), field.span);
+        if let Some(found) = some_lack(path(operand), of, at, ask, self.types) {
             return self.report(found);
         }
         let record = match of.without_null() {

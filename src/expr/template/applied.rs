@@ -48,6 +48,9 @@ impl Check<'_> {
             };
             self.adds_up(&summed, span);
         }
+        if found.name == "format" {
+            self.formats(applied, &args);
+        }
         match (found.name, args.first()) {
             ("attr", _) => attribute,
             ("map", _) => Type::list(attribute),
@@ -86,7 +89,7 @@ impl Check<'_> {
                     _ => false,
                 };
                 if !known {
-                    self.field(&of, get.name, span);
+                    self.field(Some(&get.expr), &of, get.name, span);
                 }
             }
             _ => {

@@ -79,7 +79,7 @@ impl Check<'_> {
             }
             ty = match ty.without_null() {
                 of @ (Type::Record(_) | Type::Map(_) | Type::Union(_)) => {
-                    self.field(&of, name, span)
+                    self.field(None, &of, name, span)
                 }
                 of @ (Type::Json | Type::Error | Type::Never) => return of,
                 other => {
@@ -149,7 +149,7 @@ pub(super) fn counted((least, most): (usize, usize)) -> String {
 }
 
 /// A text that is written out.
-fn text<'a>(value: &'a ast::Expr) -> Option<&'a str> {
+pub(super) fn text<'a>(value: &'a ast::Expr) -> Option<&'a str> {
     match value {
         ast::Expr::Const(constant) => constant.value.as_str(),
         _ => None,

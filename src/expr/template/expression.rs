@@ -6,7 +6,7 @@ use minijinja::value::ValueKind;
 use crate::base::{Span, foreign};
 use crate::diag::{Diagnostic, Fact, Home, Level, codes};
 
-use super::super::infer::{has_field, join, narrowed};
+use super::super::infer::{join, narrowed, some_lack};
 use super::super::ty::Type;
 use super::check::Check;
 use super::narrow::path;
@@ -186,7 +186,7 @@ impl Check<'_> {
             )));
             return (**entries).clone();
         }
-        self.field(&of, get.name, span)
+        self.field(Some(&get.expr), &of, get.name, span)
     }
 
     fn state_field(&mut self, name: &str, span: Span) -> Type {
@@ -203,7 +203,14 @@ impl Check<'_> {
         )
     }
 
-    pub(super) fn field(&mut self, of: &Type, name: &str, span: Span) -> Type {
+    /// The type of a field of a value of type `of`; `place` is that value, for messages.
+    pub(super) fn field(
+        &mut self,
+        place: Option<&ast::Expr>,
+        of: &Type,
+        name: &str,
+        span: Span,
+    ) -> Type {
         match of {
             Type::Json | Type::Error | Type::Never => of.clone(),
             Type::Map(of) => (**of).clone(),
@@ -222,20 +229,14 @@ impl Check<'_> {
                 self.report(found.meant(span, name, names, "its fields are"))
             }
             Type::Union(members) => {
-                let mut all = Type::Never;
-                let lacks = |of: &&Type| !has_field(of, name, self.types);
-                let lacking = members.iter().find(lacks).map(|of| self.show(of));
-                if let Some(lacking) = lacking
-                    && !members.iter().all(|of| lacks(&of))
-                {
-                    let message = format!("this may be {lacking}, which has no field `{name}`");
-                    let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
-                    return self.report(found.fact(Fact::Unproven).help(format!(
-                        "ask first which it is: `{{% if x.{name} is defined %}}`"
-                    )));
+                let place = place.map(|place| self.source(place).to_owned());
+                let ask = |place: &str| format!("`{{% if {place}.{name} is defined %}}`");
+                if let Some(found) = some_lack(place, of, (name, span), ask, self.types) {
+                    return self.report(found);
                 }
+                let mut all = Type::Never;
                 for member in members.iter() {
-                    let ty = self.field(member, name, span);
+                    let ty = self.field(None, member, name, span);
                     if ty == Type::Error {
                         return Type::Error;
                     }
@@ -309,9 +310,12 @@ impl Check<'_> {
                 }
                 (**of).clone()
             }
-            (Type::Record(_), ast::Expr::Const(key)) if key.value.as_str().is_some() => {
-                self.field(&of, key.value.as_str().unwrap_or_default(), span)
-            }
+            (Type::Record(_), ast::Expr::Const(key)) if key.value.as_str().is_some() => self.field(
+                Some(&get.expr),
+                &of,
+                key.value.as_str().unwrap_or_default(),
+                span,
+            ),
             (Type::Map(of), _) => (**of).clone(),
             (Type::String | Type::Literal(_) | Type::Enum(_), _) => Type::String,
             (Type::Error, _) => Type::Error,

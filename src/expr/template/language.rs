@@ -12,7 +12,7 @@ use minijinja::{Error, ErrorKind};
 use crate::diag::{Diagnostic, codes};
 use crate::value::{Key, Map, Value};
 
-use super::super::function::{self, FunctionSpec};
+use super::super::function::{self, FunctionSpec, Rule};
 use super::super::infer::{called, takes};
 use super::super::ty::Type;
 use super::check::Check;
@@ -59,7 +59,12 @@ impl Check<'_> {
         }
         let wrong = match called(found, &all, self.types) {
             Ok(Type::Optional(of)) => return Type::nullable((*of).clone()),
-            Ok(ty) => return ty,
+            Ok(ty) => {
+                if let Rule::Format = found.rule {
+                    self.formats_list(receiver, &call.args);
+                }
+                return ty;
+            }
             Err(wrong) => wrong,
         };
         let (message, span) = match wrong.filter(|at| *at > 0) {

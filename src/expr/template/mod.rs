@@ -18,6 +18,7 @@ mod check;
 mod expression;
 mod filter;
 mod foreign;
+mod format;
 mod gives;
 mod keyword;
 mod language;

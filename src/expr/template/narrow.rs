@@ -54,12 +54,14 @@ impl Check<'_> {
             Expr::BinOp(op) => self.binary_facts(op, truth),
             Expr::Compare(compare) => match compare.ops.as_slice() {
                 [only] => {
-                    let equal = match only.op {
-                        CompareOpKind::Eq => truth,
-                        CompareOpKind::Ne => !truth,
-                        _ => return Narrowing::new(),
-                    };
-                    self.equal_facts(&compare.expr, &only.expr, equal)
+                    let (left, right) = (&compare.expr, &only.expr);
+                    match only.op {
+                        CompareOpKind::Eq => self.equal_facts(left, right, truth),
+                        CompareOpKind::Ne => self.equal_facts(left, right, !truth),
+                        CompareOpKind::In => self.member_facts(left, right, truth),
+                        CompareOpKind::NotIn => self.member_facts(left, right, !truth),
+                        _ => Narrowing::new(),
+                    }
                 }
                 _ => Narrowing::new(),
             },
@@ -96,6 +98,7 @@ impl Check<'_> {
             BinOpKind::ScOr => !truth,
             BinOpKind::Eq => return self.equal_facts(&op.left, &op.right, truth),
             BinOpKind::Ne => return self.equal_facts(&op.left, &op.right, !truth),
+            BinOpKind::In => return self.member_facts(&op.left, &op.right, truth),
             _ => return Narrowing::new(),
         };
         let (left, right) = (self.facts(&op.left, truth), self.facts(&op.right, truth));
@@ -109,15 +112,46 @@ impl Check<'_> {
         let mut known = Narrowing::new();
         for (side, other) in [(left, right), (right, left)] {
             let Some(path) = path(side) else { continue };
-            let other = self.silent(other);
+            let (of, other) = (self.silent(side), self.silent(other));
             let proves = match equal {
                 true => !other.admits_null(),
                 false => matches!(other, Type::Null),
             };
+            known.leave_texts((&path, &of), &[other], equal, self.types);
             if proves {
                 known.note(path);
             }
         }
         known
+    }
+
+    /// What `x in [..]` says of `x`.
+    fn member_facts(&mut self, item: &Expr, list: &Expr, truth: bool) -> Narrowing {
+        let mut known = Narrowing::new();
+        let Some(path) = path(item) else {
+            return known;
+        };
+        if let Some(elements) = written(list) {
+            let all: Vec<Type> = elements.iter().map(|e| self.silent(e)).collect();
+            known.leave_texts((&path, &self.silent(item)), &all, truth, self.types);
+        }
+        let not_null = match self.silent(list) {
+            Type::List(of) => !of.admits_null(),
+            Type::Map(_) | Type::Record(_) => true,
+            _ => false,
+        };
+        if truth && not_null {
+            known.note(path);
+        }
+        known
+    }
+}
+
+/// The elements of a list that is written out.
+pub(super) fn written<'a, 'e>(list: &'a Expr<'e>) -> Option<&'a [Expr<'e>]> {
+    match list {
+        Expr::List(list) => Some(&list.items),
+        Expr::Tuple(list) => Some(&list.items),
+        _ => None,
     }
 }

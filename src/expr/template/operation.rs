@@ -4,9 +4,10 @@ use minijinja::machinery::ast::{self, BinOpKind, CompareOpKind};
 
 use crate::diag::{Diagnostic, codes};
 
-use super::super::infer::{join, nearest_text, overlaps, widen};
+use super::super::infer::{NO_RANKS, join, nearest_text, overlaps, widen};
 use super::super::ty::Type;
 use super::check::Check;
+use super::narrow::written;
 use super::receiver::Kind;
 
 impl Check<'_> {
@@ -62,10 +63,27 @@ impl Check<'_> {
                 Type::String
             }
             _ => {
+                self.by_zero(op);
                 let left = self.not_null(&op.left, left, "which can't be reckoned with");
                 let right = self.not_null(&op.right, right, "which can't be reckoned with");
                 self.arithmetic(op, widen(left), widen(right))
             }
+        }
+    }
+
+    /// What is divided by a zero that is written out.
+    fn by_zero(&mut self, op: &ast::BinOp) {
+        let divides = matches!(op.op, BinOpKind::Div | BinOpKind::FloorDiv | BinOpKind::Rem);
+        let ast::Expr::Const(by) = &op.right else {
+            return;
+        };
+        if divides && f64::try_from(by.value.clone()).is_ok_and(|by| by == 0.0) {
+            let span = self.span(op.left.span()).to(self.span(op.right.span()));
+            self.error(
+                &codes::ALWAYS_FAILS,
+                "this always fails: division by zero".to_owned(),
+                span,
+            );
         }
     }
 
@@ -119,8 +137,16 @@ impl Check<'_> {
         Type::Bool
     }
 
-    /// Values that have an order, but not with each other.
+    /// Values that have no order, or not with each other.
     fn in_order(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) {
+        for (side, ty) in [(left, a), (right, b)] {
+            if let Type::Enum(_) = ty {
+                let message = format!("{} has no order", self.named(side, ty));
+                let span = self.span(side.span());
+                self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, span).help(NO_RANKS));
+                return;
+            }
+        }
         if let (Some(one), Some(other)) = (ordered(a), ordered(b))
             && one != other
         {
@@ -141,11 +167,7 @@ impl Check<'_> {
             return;
         }
         // Elements that are written out are compared one by one.
-        let written = match right {
-            ast::Expr::List(list) => list.items.as_slice(),
-            ast::Expr::Tuple(list) => list.items.as_slice(),
-            _ => &[],
-        };
+        let written = written(right).unwrap_or_default();
         for item in written {
             let of = self.silent(item);
             if !overlaps(a, &of, self.types) {
@@ -212,7 +234,7 @@ impl Check<'_> {
 fn ordered(ty: &Type) -> Option<&'static str> {
     Some(match ty {
         Type::Int | Type::Uint | Type::Float => "numbers",
-        Type::String | Type::Literal(_) | Type::Enum(_) => "texts",
+        Type::String | Type::Literal(_) => "texts",
         Type::Bool => "bools",
         Type::Timestamp => "points in time",
         Type::Duration => "spans of time",
