@@ -108,18 +108,21 @@ fn passed_on(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
             );
         }
         let Work::Subgraph {
-            graph: Some(child), ..
+            graph: child, with, ..
         } = &node.work
         else {
             continue;
         };
-        let taken = program
-            .graphs
-            .get(*child)
-            .into_iter()
-            .flat_map(|child| &child.fields);
-        let taken = taken.filter(|field| field.mode.is_in());
-        fields.extend(taken.filter_map(|field| graph.field(&field.name.node)));
+        let child = child.and_then(|child| program.graphs.get(child));
+        let known = child.into_iter().flat_map(|child| &child.fields);
+        let known = known.map(|field| (field.mode, &field.name.node));
+        let unknown = graph.fields_of_unknown(node).iter();
+        let taken = known.chain(unknown.map(|(mode, name)| (*mode, name)));
+        // What `with` or a send gives is not taken by its name.
+        let taken = taken.filter(|(mode, name)| {
+            mode.is_in() && !with.iter().any(|pass| pass.name.node == **name)
+        });
+        fields.extend(taken.filter_map(|(_, name)| graph.field(name)));
     }
     fields
 }

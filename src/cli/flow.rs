@@ -239,7 +239,7 @@ pub fn graph(flow: &Flow, named: Option<&str>) -> Result<GraphId, Failure> {
     let names = || flow.graphs.iter().map(|graph| graph.name.as_str());
     let Some(wanted) = named else {
         return flow.entry.ok_or_else(|| match names().next() {
-            None => Failure::unusable("the flow has no graph"),
+            None => without_graphs(flow),
             Some(_) => Failure::unusable("the flow has several graphs that no other calls").help(
                 format!("name one with `--graph`: {}", name::either(names())),
             ),
@@ -253,6 +253,24 @@ pub fn graph(flow: &Flow, named: Option<&str>) -> Result<GraphId, Failure> {
             .unwrap_or_else(|| format!("there is {}", name::list(names())));
         Failure::unusable(format!("the flow has no graph `{wanted}`")).help(help)
     })
+}
+
+/// Nothing in the flow can run.
+fn without_graphs(flow: &Flow) -> Failure {
+    let names: Vec<&str> = flow
+        .parametric
+        .iter()
+        .map(|graph| graph.name.as_str())
+        .collect();
+    match names.as_slice() {
+        [] => Failure::unusable("the flow has no graph"),
+        [only] => parametric(only, &[]),
+        [first, ..] => Failure::unusable(format!(
+            "graphs {} have parameters, so only instances of them can run",
+            name::list(names.iter().copied())
+        ))
+        .help(format!("declare one: `graph NAME = {first}(..)`")),
+    }
 }
 
 /// A graph with parameters does not run itself.

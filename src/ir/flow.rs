@@ -9,7 +9,7 @@ use crate::expr::ty::{RecordField, Type, TypeTable};
 use crate::typed_id;
 
 use super::error::Retry;
-use super::graph::Graph;
+use super::graph::{Field, Graph};
 use super::jump::{Emit, Route};
 use super::text::{Expr, Place};
 
@@ -118,11 +118,13 @@ impl Flow {
     }
 
     /// The flow's version: a hash of all that decides how it runs. Places are left out, so that a
-    /// moved line or another format of the source is the same version; so are marks, which only the compiler reads.
+    /// moved line or another format of the source is the same version; so are marks, which only the compiler reads, and graphs
+    /// with parameters, of which the instances run.
     pub fn version(&self) -> String {
         let mut json = serde_json::to_value(self).unwrap_or_default();
         if let Some(entries) = json.as_object_mut() {
             entries.remove("marks");
+            entries.remove("parametric");
         }
         drop_places(&mut json);
         let digest = Sha256::digest(json.to_string().as_bytes());
@@ -152,15 +154,47 @@ impl Flow {
     }
 }
 
-/// A graph with parameters, as far as those who look for it need to know.
+/// A graph with parameters: what those who call it must know, and how it is written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parametric {
     /// Its name.
     pub name: String,
-    /// Its parameters.
+    /// Doc comment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// Its parameters that are values.
     pub params: Vec<RecordField>,
+    /// Its parameters that are models, toolsets, prompts, graphs and types.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<ItemParam>,
+    /// Constants that whoever starts a run gives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<RecordField>,
+    /// Fields of its state that callers give or get. What depends on a type that is a parameter is of an unknown type here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Field>,
+    /// Names of a caller's nodes that it may go to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaves: Vec<String>,
+    /// The whole graph as written.
+    pub text: Expr,
+    /// Texts that it uses and that stand elsewhere: prompts with names, prompts in files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<String>,
     /// Where it is declared.
     pub at: Place,
+}
+
+/// A parameter of a graph that is no value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ItemParam {
+    /// Its name.
+    pub name: String,
+    /// What it takes as written: `model`, `graph { in topic: string }`.
+    pub ty: Expr,
+    /// The name of what it is where nothing is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
 }
 
 /// Every place is under a key `at` or `anchors`, and `files` only serves places.

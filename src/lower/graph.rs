@@ -1,14 +1,18 @@
 //! Graphs and their state.
 
 use crate::expr::infer::default_value;
+use crate::expr::ty::Type;
 use crate::resolve::graph as from;
 
 use super::Lowering;
 use super::ends::Names;
 use crate::ast::Name;
-use crate::ir::flow::Parametric;
+use crate::base::Span;
+use crate::ir::flow::{ItemParam, Parametric};
 use crate::ir::graph::{BasedOn, Field, Graph, Instance, Join, Migrate};
 use crate::ir::jump::{Jump, Route, Target};
+use crate::ir::text::Expr;
+use crate::resolve::node::{Ask, Work};
 
 impl Lowering<'_> {
     /// A graph.
@@ -53,13 +57,52 @@ impl Lowering<'_> {
         }
     }
 
-    /// A graph with parameters, by name.
+    /// A graph with parameters: its contract with callers, and how it is written.
     pub fn parametric(&self, graph: &from::Graph) -> Parametric {
+        let text = |span: Span| {
+            let text = self.sources.text(span).trim_start_matches([':', ' ']);
+            text.to_owned()
+        };
+        let items = graph.bound.iter().map(|bound| ItemParam {
+            name: bound.param.clone(),
+            ty: Expr {
+                text: text(bound.written.takes),
+                at: self.place(bound.written.takes),
+            },
+            default: bound.written.default.map(text),
+        });
+        let context = graph.context.as_ref();
+        let fields = graph.fields.iter();
+        let shared = fields.filter(|field| field.mode.is_in() || field.mode.is_out());
         Parametric {
             name: graph.name.node.clone(),
+            doc: graph.doc.clone(),
             params: self.fields(&graph.params),
+            items: items.collect(),
+            context: context.map_or(Vec::new(), |context| self.fields(&context.fields)),
+            fields: shared
+                .map(|field| self.shared_field(graph, field))
+                .collect(),
+            leaves: graph.leaves.iter().map(|name| name.node.clone()).collect(),
+            text: Expr {
+                text: text(graph.span),
+                at: self.place(graph.span),
+            },
+            texts: texts_elsewhere(graph),
             at: self.place(graph.span),
         }
+    }
+
+    /// A field of the contract of a graph with parameters: without what it is based on, which may be no part of that, and of
+    /// an unknown type where a parameter decides it.
+    fn shared_field(&self, graph: &from::Graph, field: &from::Field) -> Field {
+        let mut shared = self.field(field);
+        shared.based_on = None;
+        let mut named = words(self.sources.text(field.ty.span));
+        if named.any(|word| graph.bound.iter().any(|bound| bound.param == word)) {
+            shared.ty = Type::Error;
+        }
+        shared
     }
 
     fn migrate(&self, graph: &from::Graph) -> Migrate {
@@ -100,6 +143,30 @@ impl Lowering<'_> {
             at: self.place(field.span),
         }
     }
+}
+
+/// A word of a type.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+}
+
+/// Texts that a graph uses and that don't stand in it.
+fn texts_elsewhere(graph: &from::Graph) -> Vec<String> {
+    let words = graph.nodes.iter().flat_map(|node| match &node.work {
+        Work::Llm(call) | Work::Agent { call, .. } => {
+            [&call.system, &call.prompt].map(Option::as_ref)
+        }
+        Work::Interrupt { ask, .. } => match ask.as_deref() {
+            Some(Ask::Text(words)) => [Some(words), None],
+            _ => [None, None],
+        },
+        _ => [None, None],
+    });
+    let within = |span: Span| {
+        span.file == graph.span.file && graph.span.start <= span.start && span.end <= graph.span.end
+    };
+    let elsewhere = words.flatten().filter(|words| !within(words.text.span));
+    elsewhere.map(|words| words.text.text.clone()).collect()
 }
 
 fn based_on(written: &from::BasedOn) -> BasedOn {

@@ -11,7 +11,7 @@ use crate::expr::ty::{RecordId, Type};
 use crate::ir::{Channel, FieldId, FieldMode, GraphId, JoinId, ModelId, NodeId, Retry};
 
 use super::mark::Marks;
-use super::node::Node;
+use super::node::{Node, Work};
 use super::program::{Param, ToolList};
 use super::target::{Jump, Route};
 
@@ -91,6 +91,33 @@ pub struct Bound {
     pub param: String,
     /// The name of the item, as it was given; `?` where it is not known.
     pub item: String,
+    /// How it is declared.
+    pub written: ItemParam,
+}
+
+/// How a parameter that is no value is declared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemParam {
+    /// Where it says what it takes.
+    pub takes: Span,
+    /// Where it says what it is when nothing is given.
+    pub default: Option<Span>,
+    /// The fields that a graph must have which is given for it.
+    pub fields: Vec<(FieldMode, String)>,
+}
+
+impl Graph {
+    /// The fields by which a node exchanges values with a graph that is a parameter and not known.
+    pub fn fields_of_unknown(&self, node: &Node) -> &[(FieldMode, String)] {
+        let Work::Subgraph {
+            graph: None, name, ..
+        } = &node.work
+        else {
+            return &[];
+        };
+        let param = self.bound.iter().find(|bound| bound.param == name.node);
+        param.map_or(&[], |param| &param.written.fields)
+    }
 }
 
 /// A graph with values for its parameters.

@@ -135,12 +135,36 @@ fn bound(node: &Node, field: FieldId) -> Vec<(FieldId, Option<Span>)> {
         .collect()
 }
 
+/// The fields that take what a graph gives which is a parameter and not known.
+fn by_unknown(graph: &Graph, node: &Node) -> Vec<FieldId> {
+    let Work::Subgraph { into, .. } = &node.work else {
+        return Vec::new();
+    };
+    let mut taken = Vec::new();
+    for (_, name) in graph
+        .fields_of_unknown(node)
+        .iter()
+        .filter(|(mode, _)| mode.is_out())
+    {
+        let mut bound = into
+            .iter()
+            .filter(|binding| binding.from_name.node == *name)
+            .peekable();
+        if bound.peek().is_none() {
+            taken.extend(graph.field(name));
+        }
+        taken.extend(bound.filter_map(|binding| binding.to));
+    }
+    taken
+}
+
 fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
     let mut fields: BTreeSet<FieldId> = graph.sets().filter_map(SetItem::writes).collect();
     for node in &graph.nodes {
         if let Work::Extern { writes, .. } = &node.work {
             fields.extend(writes.iter().map(|field| field.node));
         }
+        fields.extend(by_unknown(graph, node));
         let tools = called_bodies(program, node);
         let by_tools = tools.iter().flat_map(|(_, body)| body.written());
         fields.extend(by_tools.filter_map(|name| graph.field(&name.node)));

@@ -60,13 +60,18 @@ pub(in crate::check) fn all(
         }
     }
     let mhp_cache = MhpCache::new(&analyses.cfgs);
-    let mut made: BTreeMap<Span, Vec<(&Graph, Diagnostics)>> = BTreeMap::new();
+    let mut made: BTreeMap<Span, Vec<(&Graph, Vec<Diagnostic>)>> = BTreeMap::new();
     for (id, graph) in program.graphs.entries() {
         let found = of.remove(&id).unwrap_or_default();
         if !instances.is_template(id, graph) {
             match graph.bound.is_empty() {
                 true => found.into_iter().for_each(|(_, found)| diags.append(found)),
-                false => made.entry(graph.name.span).or_default().extend(found),
+                false => {
+                    let found = found
+                        .into_iter()
+                        .map(|(graph, found)| (graph, found.into_iter().collect()));
+                    made.entry(graph.name.span).or_default().extend(found);
+                }
             }
             continue;
         }
@@ -74,14 +79,20 @@ pub(in crate::check) fn all(
         if let Some(fields) = read.get_mut(id.0 as usize) {
             fields.extend(&template.read);
         }
-        merge(template.diags, found, diags);
+        match graph.bound.is_empty() {
+            true => merge(template.diags, found, diags),
+            false => {
+                let found = of_each(template.diags, found);
+                made.entry(graph.name.span).or_default().extend(found);
+            }
+        }
         if let Some(cfg) = analyses.cfgs.get(id) {
             unreached(program, id, cfg, instances, diags);
         }
     }
     drop(mhp_cache);
     for found in made.into_values() {
-        once(found, |_| true, diags);
+        once(found, diags);
     }
     (read, analyses)
 }
@@ -89,37 +100,54 @@ pub(in crate::check) fn all(
 /// A finding, in any instance.
 type Key = (&'static str, Span);
 
-/// Puts together what was found in a graph as it is written and in its instances. Mistakes of the graph itself are said once.
-/// Warnings about what is of no use in an instance are none: it may be of use in another.
-pub fn merge(
+/// What was found in a graph as it is written, and in its instances what counts beside that. Warnings about what is of no use
+/// in an instance are none: it may be of use in another.
+fn parts<'g>(
     template: Diagnostics,
-    instances: Vec<(&Graph, Diagnostics)>,
-    diags: &mut Diagnostics,
-) {
-    let mut known: BTreeSet<Key> = BTreeSet::new();
-    for found in template {
-        if !OF_INSTANCES.contains(&found.code) {
-            known.insert(key(&found));
-            diags.push(found);
-        }
-    }
+    instances: Vec<(&'g Graph, Diagnostics)>,
+) -> (Vec<Diagnostic>, Vec<(&'g Graph, Vec<Diagnostic>)>) {
+    let of_instance = |found: &Diagnostic| OF_INSTANCES.contains(&found.code);
+    let own: Vec<Diagnostic> = template
+        .into_iter()
+        .filter(|found| !of_instance(found))
+        .collect();
+    let known: BTreeSet<Key> = own.iter().map(key).collect();
     let counts = |found: &Diagnostic| {
-        let of_instance = OF_INSTANCES.contains(&found.code) || found.level == Level::Error;
-        of_instance && !known.contains(&key(found))
+        (of_instance(found) || found.level == Level::Error) && !known.contains(&key(found))
     };
-    once(instances, counts, diags);
+    let instances = instances.into_iter();
+    let instances =
+        instances.map(|(graph, found)| (graph, found.into_iter().filter(counts).collect()));
+    let instances = instances.collect();
+    (own, instances)
+}
+
+/// Puts together what was found in a graph as it is written and in its instances. Mistakes of the graph itself are said once.
+fn merge(template: Diagnostics, instances: Vec<(&Graph, Diagnostics)>, diags: &mut Diagnostics) {
+    let (own, instances) = parts(template, instances);
+    own.into_iter().for_each(|found| diags.push(found));
+    once(instances, diags);
+}
+
+/// What was found in each instance. What is made of a graph with some items is one of several that are made of it with others:
+/// a mistake of its own is one of all its instances, and may be none of theirs.
+fn of_each<'g>(
+    template: Diagnostics,
+    instances: Vec<(&'g Graph, Diagnostics)>,
+) -> Vec<(&'g Graph, Vec<Diagnostic>)> {
+    let (own, mut instances) = parts(template, instances);
+    for (_, found) in &mut instances {
+        found.extend(own.iter().cloned());
+    }
+    instances
 }
 
 /// Says once what was found in graphs that are made of one: what is found in some of them names these.
-fn once(
-    found: Vec<(&Graph, Diagnostics)>,
-    counts: impl Fn(&Diagnostic) -> bool,
-    diags: &mut Diagnostics,
-) {
+fn once(found: Vec<(&Graph, Vec<Diagnostic>)>, diags: &mut Diagnostics) {
     let count = found.len();
     let mut all: BTreeMap<Key, (Diagnostic, Vec<&Graph>)> = BTreeMap::new();
     for (graph, found) in found {
-        for found in found.into_iter().filter(&counts) {
+        for found in found {
             let (_, graphs) = all.entry(key(&found)).or_insert((found, Vec::new()));
             let name = graph.shown_name();
             if graphs.iter().all(|known| known.shown_name() != name) {

@@ -17,10 +17,10 @@ impl<'f> Versions<'f> {
         let (old, new) = (both.old.fields.iter(), both.new.fields.iter());
         let graph = both.new.name.as_str();
         let migrate = &both.new.migrate;
+        let path = format!("/graphs/{graph}/fields");
         let now_called = self.now_called(both);
         for (old, new) in renamed(old, new, |field| field.name.as_str(), &migrate.fields) {
-            self.input(graph, old, new);
-            self.output(graph, old, new);
+            self.contract(graph, &path, old, new);
             match (old, new) {
                 (Some(old), Some(new)) => {
                     if old.name != new.name {
@@ -37,7 +37,6 @@ impl<'f> Versions<'f> {
                 (None, None) => {}
             }
         }
-        self.context(both);
     }
 
     /// A field with another name, which `migrate` says.
@@ -126,8 +125,20 @@ impl<'f> Versions<'f> {
         self.say(group, Threads, "field-added", at, message);
     }
 
+    /// What callers give and get by one field. `path` is that of all fields.
+    pub(super) fn contract(
+        &mut self,
+        graph: &str,
+        path: &str,
+        old: Option<&Field>,
+        new: Option<&Field>,
+    ) {
+        self.input((graph, path), old, new);
+        self.output((graph, path), old, new);
+    }
+
     /// What callers give.
-    fn input(&mut self, graph: &str, old: Option<&Field>, new: Option<&Field>) {
+    fn input(&mut self, (graph, path): (&str, &str), old: Option<&Field>, new: Option<&Field>) {
         let is_in = |field: &&Field| field.mode.is_in();
         let at = (old.map(|field| field.at), new.map(|field| field.at));
         let (old, new) = match (old.filter(is_in), new.filter(is_in)) {
@@ -162,7 +173,7 @@ impl<'f> Versions<'f> {
             Way::Given,
         );
         let what = format!("input `{}` of graph `{graph}`", new.name);
-        let path = format!("/graphs/{graph}/fields/{}", new.name);
+        let path = format!("{path}/{}", new.name);
         if let Some(which) = tighter(&old.constraints, &new.constraints) {
             let message = format!("{what}: its `@{which}` refuses more than before");
             self.say(Breaking, Callers, "input-type", at, message);
@@ -176,7 +187,7 @@ impl<'f> Versions<'f> {
     }
 
     /// What callers get.
-    fn output(&mut self, graph: &str, old: Option<&Field>, new: Option<&Field>) {
+    fn output(&mut self, (graph, path): (&str, &str), old: Option<&Field>, new: Option<&Field>) {
         let is_out = |field: &&Field| field.mode.is_out();
         let at = (old.map(|field| field.at), new.map(|field| field.at));
         let (old, new) = match (old.filter(is_out), new.filter(is_out)) {
@@ -201,7 +212,7 @@ impl<'f> Versions<'f> {
         let (was, is) = ((&self.old.types, &old.ty), (&self.new.types, &new.ty));
         let fit = fits(is, was, Way::Taken);
         let what = format!("output `{}` of graph `{graph}`", new.name);
-        let path = format!("/graphs/{graph}/fields/{}", new.name);
+        let path = format!("{path}/{}", new.name);
         if let Some(which) = tighter(&new.constraints, &old.constraints) {
             let message = format!("{what}: its `@{which}` allows more than before");
             self.say(Breaking, Callers, "output-type", at, message);

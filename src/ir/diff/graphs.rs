@@ -5,12 +5,23 @@ use super::finding::Side::Callers;
 use super::{Versions, pairs};
 use crate::ir::flow::Flow;
 use crate::ir::graph::Graph;
+use crate::ir::text::Place;
 
 /// A graph in both versions.
 #[derive(Clone, Copy)]
 pub(super) struct Both<'f> {
     pub old: &'f Graph,
     pub new: &'f Graph,
+}
+
+/// Whose contract is looked at.
+pub(super) struct Owner<'n> {
+    /// The graph's name.
+    pub name: &'n str,
+    /// Where it is in the flow's tree.
+    pub path: String,
+    /// Where it is declared in both versions.
+    pub at: (Option<Place>, Option<Place>),
 }
 
 impl<'f> Versions<'f> {
@@ -32,29 +43,34 @@ impl<'f> Versions<'f> {
 
     fn graph(&mut self, both: Both<'f>) {
         self.fields(both);
-        self.leaves(both);
+        let owner = Owner {
+            name: &both.new.name,
+            path: format!("/graphs/{}", both.new.name),
+            at: (Some(both.old.at), Some(both.new.at)),
+        };
+        self.context(&owner, (&both.old.context, &both.new.context));
+        self.leaves(&owner, (&both.old.leaves, &both.new.leaves));
         self.nodes(both);
         self.joins(both);
         self.lost(both);
     }
 
     /// Names by which a graph leaves to its caller.
-    fn leaves(&mut self, Both { old, new }: Both) {
-        let at = (Some(old.at), Some(new.at));
-        let graph = &new.name;
-        if new.leaves.iter().any(|name| !old.leaves.contains(name))
-            || old.leaves.iter().any(|name| !new.leaves.contains(name))
-        {
-            self.claim(format!("/graphs/{graph}/leaves"));
+    pub(super) fn leaves(&mut self, of: &Owner<'_>, (old, new): (&[String], &[String])) {
+        let graph = of.name;
+        let mut gone = old.iter().filter(|name| !new.contains(name)).peekable();
+        let mut added = new.iter().filter(|name| !old.contains(name)).peekable();
+        if gone.peek().is_some() || added.peek().is_some() {
+            self.claim(format!("{}/leaves", of.path));
         }
-        for name in new.leaves.iter().filter(|name| !old.leaves.contains(name)) {
+        for name in added {
             let message =
                 format!("graph `{graph}` may leave by `{name}`, which its callers must provide");
-            self.say(Breaking, Callers, "leave-added", at, message);
+            self.say(Breaking, Callers, "leave-added", of.at, message);
         }
-        for name in old.leaves.iter().filter(|name| !new.leaves.contains(name)) {
+        for name in gone {
             let message = format!("graph `{graph}` does not leave by `{name}` any more");
-            self.say(Compatible, Callers, "leave-gone", at, message);
+            self.say(Compatible, Callers, "leave-gone", of.at, message);
         }
     }
 

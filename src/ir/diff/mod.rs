@@ -11,7 +11,7 @@
 //! trees, and whatever differs and nobody has claimed is said too: there is no part of the IR that no comparison has.
 //!
 //! Reading order: [`finding`], [`fit`] (is every value of one type one of the other?), then one file for each
-//! subject of the contract: [`graphs`], [`joins`], [`fields`], [`kept`] and [`lost`] (of them, in threads), [`members`] (values given by their names), [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`mod@used`] (where types show), [`rest`]
+//! subject of the contract: [`graphs`], [`parametric`], [`joins`], [`fields`], [`kept`] and [`lost`] (of them, in threads), [`members`] (values given by their names), [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`mod@used`] (where types show), [`rest`]
 //! with [`order`] and [`scope`], and [`things`] (all else) and [`words`] (what its parts are called).
 
 mod context;
@@ -26,6 +26,7 @@ mod members;
 mod nodes;
 mod order;
 mod outside;
+mod parametric;
 mod rest;
 mod scope;
 mod things;
@@ -63,6 +64,7 @@ pub fn diff(old: &Flow, new: &Flow) -> Vec<Finding> {
     };
     versions.entry_graph();
     versions.graphs();
+    versions.parametric();
     versions.events();
     versions.tools();
     versions.models();

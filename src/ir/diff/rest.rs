@@ -37,7 +37,7 @@ const OPEN: [&str; 17] = [
 ];
 
 /// What follows from other parts: said only where nothing else is.
-const DERIVED: [&str; 4] = ["functions", "secrets", "ends", "joins"];
+const DERIVED: [&str; 6] = ["functions", "secrets", "ends", "joins", "text", "texts"];
 
 /// Where the walk is.
 pub(super) struct Spot {
@@ -74,7 +74,9 @@ impl Versions<'_> {
         let keys: BTreeSet<&String> = old.entries.iter().map(|(key, _)| key).collect();
         let added = new.entries.iter().filter(|(key, _)| !keys.contains(key));
         let all = old.entries.iter().chain(added);
-        let derived = |key: &str| DERIVED.contains(&key) && matches!(spot.kind, "Flow" | "Node");
+        let derived = |key: &str| {
+            DERIVED.contains(&key) && matches!(spot.kind, "Flow" | "Node" | "Parametric")
+        };
         let (last, first): (Vec<&String>, Vec<&String>) =
             all.map(|(key, _)| key).partition(|key| derived(key));
         for key in first {

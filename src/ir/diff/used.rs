@@ -11,7 +11,14 @@ pub(super) type Used = BTreeMap<String, Place>;
 /// Places of all types that something uses, by way of other types too, and of graphs.
 pub(super) fn used(flow: &Tree) -> Used {
     let mut known = Used::new();
-    for key in ["graphs", "tools", "events", "reducers", "models"] {
+    for key in [
+        "graphs",
+        "parametric",
+        "tools",
+        "events",
+        "reducers",
+        "models",
+    ] {
         for thing in flow.get(key).map_or(&[] as &[Tree], Tree::elements) {
             if let (Some(name), Tree::Part(part)) = (thing.name(), thing)
                 && let Some(at) = part.at.0

@@ -20,7 +20,7 @@ pub(super) fn noun(kind: &str, key: &str) -> &'static str {
     match (kind, key) {
         ("Record" | "EnumType", _) => "type",
         ("EnumMember", _) => "member",
-        ("RecordField", "params") => "parameter",
+        ("RecordField", "params") | ("ItemParam", _) => "parameter",
         ("RecordField", "input") => "input",
         ("RecordField", "context") => "context",
         ("RecordField" | "Field", _) => "field",
@@ -54,6 +54,8 @@ fn what(kind: &str, key: &str) -> Cow<'static, str> {
     let known = match (kind, key) {
         (_, "next") => "the way on",
         ("Graph", "start") => "the start",
+        ("Parametric", "text") => "the text",
+        ("Parametric", "texts") => "a prompt",
         (_, "doc") => "the doc comment",
         (_, "ty" | "expect") => "the type",
         (_, "returns") => "the result",
@@ -109,7 +111,7 @@ fn code(kind: &str, key: &str) -> &'static str {
         ("Graph", "joins" | "to" | "members") => "join-changed",
         ("Graph", "context") => "context-changed",
         ("Graph", "migrate") => "migrate-changed",
-        ("Graph", _) => "graph-changed",
+        ("Graph" | "Parametric", _) => "graph-changed",
         ("Field", "default") => "default-changed",
         ("Field", "channel") => "reducer-changed",
         ("Field", "based_on") => "based-on-changed",

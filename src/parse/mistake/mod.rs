@@ -1,6 +1,6 @@
 //! Common mistakes, each with its own words; [`message`] words the rest. [`target`] has those of arrows and arms, [`declared`]
 //! those of fields, types and lists, [`head`] those of how nodes and tools begin, [`value`] those of expressions, [`operator`] signs where others belong,
-//! [`missing`] what is left out, [`letter`] what is wrong within a word, [`comprehension`] lists and functions as in Python, [`foreign`] forms of other languages.
+//! [`missing`] what is left out, [`letter`] what is wrong within a word, [`parameter`] what a graph is given, [`comprehension`] lists and functions as in Python, [`foreign`] forms of other languages.
 
 mod comprehension;
 mod declared;
@@ -9,6 +9,7 @@ mod head;
 mod letter;
 mod missing;
 mod operator;
+mod parameter;
 mod target;
 mod value;
 
@@ -127,7 +128,10 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 78] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 81] = [
+        parameter::item_with_arguments,
+        parameter::written_type,
+        parameter::types_in_angles,
         foreign::nameless_node,
         foreign::expression_for_name,
         foreign::attribute_without_parens,

@@ -9,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::expr::ty::Type;
 
 use super::super::Resolver;
-use super::super::graph::Bound;
+use super::super::graph::{Bound, ItemParam};
 use super::super::names::{Definition, Wanted};
 use super::generic::Generic;
 
@@ -50,6 +50,8 @@ pub(in crate::resolve) struct Binding {
     pub(super) default: Option<(Given, String, Span)>,
     /// Where the parameter is declared.
     pub(super) declared: Name,
+    /// How it is declared.
+    pub(super) written: ItemParam,
 }
 
 /// Parameters of a graph that are no values, by name.
@@ -64,6 +66,7 @@ pub(super) fn shown(params: &[Binding]) -> Vec<Bound> {
     let bound = |param: &Binding| Bound {
         param: param.declared.node.clone(),
         item: param.shown.clone(),
+        written: param.written.clone(),
     };
     params.iter().map(bound).collect()
 }

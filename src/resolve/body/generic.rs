@@ -18,9 +18,10 @@ use crate::base::name::{closest, list};
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::Type;
-use crate::ir::GraphId;
+use crate::ir::{FieldMode, GraphId};
 
 use super::super::Resolver;
+use super::super::graph::ItemParam;
 use super::super::names::{Definition, Wanted};
 use super::super::naming::Style;
 use super::binding::{Binding, Bindings, Given, by_name, item_kind, shown};
@@ -75,6 +76,7 @@ impl Resolver<'_> {
                 shown: "?".to_owned(),
                 default: None,
                 declared: field.name.clone(),
+                written: item_param(field, written),
             });
         }
         if params.is_empty() {
@@ -276,13 +278,7 @@ impl Resolver<'_> {
                     param.declared.node,
                     wanted.noun()
                 );
-                let help = match param.kind {
-                    Wanted::Model => "declare it, `model NAME = ..`, and give NAME",
-                    Wanted::Tools => "declare it, `toolset NAME = [..]`, and give NAME",
-                    Wanted::Prompt => "declare it, `prompt NAME(..) = ..`, and give NAME",
-                    Wanted::Graph => "declare it, `graph NAME { .. }`, and give NAME",
-                    _ => "declare it, `type NAME = ..`, and give NAME",
-                };
+                let help = way_to_name(wanted, value);
                 self.diags.push(
                     Diagnostic::new(&codes::WRONG_ARGUMENTS, message, value.span)
                         .label(param.declared.span, "declared here")
@@ -382,6 +378,49 @@ impl Resolver<'_> {
 /// Whether one name is likely a slip in the other.
 fn is_near(written: &str, name: &str) -> bool {
     closest(written, [name]).is_some()
+}
+
+/// How to give an item by its name, where something else stands.
+fn way_to_name(wanted: Wanted, value: &Expr) -> String {
+    if let ExprKind::Call {
+        target: None,
+        function,
+        args,
+    } = &value.kind
+    {
+        let name = &function.node;
+        return match args.is_empty() || wanted != Wanted::Graph {
+            true => format!("give its name alone: `{name}`"),
+            false => format!("name an instance, `graph NAME = {name}(..)`, and give NAME"),
+        };
+    }
+    let declare = match wanted {
+        Wanted::Model => "declare it, `model NAME = ..`, and give NAME",
+        Wanted::Tools => "declare it, `toolset NAME = [..]`, and give NAME",
+        Wanted::Prompt => "declare it, `prompt NAME(..) = ..`, and give NAME",
+        Wanted::Graph => "declare it, `graph NAME { .. }`, and give NAME",
+        _ => "declare it, `type NAME = ..`, and give NAME",
+    };
+    declare.to_owned()
+}
+
+fn item_param(field: &Field, written: &Written) -> ItemParam {
+    let mut contracts = written.contracts.iter();
+    let contract = contracts.find(|(name, _)| *name == field.name.node);
+    let fields = contract.map_or(&[][..], |(_, fields)| fields);
+    let fields = fields.iter().map(|field| {
+        let mode = match (field.input, field.output) {
+            (true, true) => FieldMode::InOut,
+            (false, true) => FieldMode::Out,
+            _ => FieldMode::In,
+        };
+        (mode, field.name.node.clone())
+    });
+    ItemParam {
+        takes: field.ty.span,
+        default: field.default.as_ref().map(|default| default.span),
+        fields: fields.collect(),
+    }
 }
 
 /// What the header of a graph is made of.

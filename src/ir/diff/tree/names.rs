@@ -89,6 +89,7 @@ impl Names {
                 self.at.set((Within::Tool, tools));
                 self.begun.set((graphs, tools + 1));
             }
+            "Parametric" => self.at.set((Within::Flow, 0)),
             _ => {}
         }
     }
