@@ -104,6 +104,8 @@ pub enum Rule {
     Update,
     /// Each element becomes a map with its index.
     Numbered,
+    /// The second value, where one is given, is what an empty list gives.
+    Begins,
 }
 
 /// What of its arguments the result of a call is made from.

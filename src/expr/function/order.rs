@@ -51,7 +51,8 @@ pub(super) const FUNCTIONS: &[Row] = &[
          and begins at 0.",
         "[1, 2, 3].sum() == 6 && [1.5, 2.0].sum(0.0) == 3.5",
     )
-    .carries(Carries::Number),
+    .carries(Carries::Number)
+    .rule(Rule::Begins),
 ];
 
 /// Sorts by a key of each item, keeping the order of equal ones. The error says which keys have no

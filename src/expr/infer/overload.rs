@@ -5,8 +5,8 @@ use crate::ast::expr::Expr;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
 
-use super::super::function::FunctionSpec;
 use super::super::function::signature::{Pattern, Signature};
+use super::super::function::{FunctionSpec, Rule};
 use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
 use super::join::widen;
@@ -313,6 +313,12 @@ pub fn called(
             (Err(misfit), _) => wrong = wrong.max(Some(misfit.index)),
         }
     }
+    // Of an empty list it is the second value itself, of whichever kind that is.
+    let begins = matches!(
+        (function.rule, found.get(1)),
+        (Rule::Begins, Some(Type::Json))
+    );
+    let result = result.map(|result| if begins { Type::Json } else { result });
     result.ok_or(wrong)
 }
 
