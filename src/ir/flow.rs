@@ -170,7 +170,8 @@ pub struct Parametric {
     /// Constants that whoever starts a run gives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<RecordField>,
-    /// Fields of its state that callers give or get. What depends on a type that is a parameter is of an unknown type here.
+    /// Fields of its state that callers give or get. What depends on a type that is a parameter is of an unknown type here, a
+    /// default that depends on a parameter null.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
     /// Names of a caller's nodes that it may go to.

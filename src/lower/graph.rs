@@ -93,11 +93,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// A field of the contract of a graph with parameters: without what it is based on, which may be no part of that, and of
-    /// an unknown type where a parameter decides it.
+    /// A field of the contract of a graph with parameters: without what it is based on, which may be no part of that, of an
+    /// unknown type and with null for its default where a parameter decides these.
     fn shared_field(&self, graph: &from::Graph, field: &from::Field) -> Field {
         let mut shared = self.field(field);
         shared.based_on = None;
+        if field.default.is_some() && shared.default.is_none() {
+            // A parameter decides which.
+            shared.default = Some(serde_json::Value::Null);
+        }
         let mut named = words(self.sources.text(field.ty.span));
         if named.any(|word| graph.bound.iter().any(|bound| bound.param == word)) {
             shared.ty = Type::Error;

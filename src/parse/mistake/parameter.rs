@@ -51,9 +51,26 @@ fn called<'t>(before: &str, word: usize, head: &'t str) -> Option<&'t str> {
     (!graph.is_empty() && first_word(graph) == graph).then_some(graph)
 }
 
+/// The type that a text begins with: names, angle brackets and `?`, up to the comma behind it.
+fn leading_type(text: &str) -> &str {
+    let mut depth = 0_usize;
+    let end = text.find(|c: char| {
+        match c {
+            '<' => depth += 1,
+            '>' if depth > 0 => depth -= 1,
+            ',' => return depth == 0,
+            ' ' | '_' | '?' => {}
+            _ => return !c.is_ascii_alphanumeric(),
+        }
+        false
+    });
+    text.get(..end.unwrap_or(text.len()))
+        .unwrap_or_default()
+        .trim_ascii_end()
+}
+
 /// `T: list<string>`, `T: string?`: a type that is not only a name.
 pub fn written_type(place: &Place) -> Option<Diagnostic> {
-    let in_type = |c: char| c.is_ascii_alphanumeric() || "_<>?, ".contains(c);
     // A comma in a type is none between two arguments.
     let generic = place
         .before
@@ -63,14 +80,11 @@ pub fn written_type(place: &Place) -> Option<Diagnostic> {
         Some(at) => open_value(place.before.get(..at + 2)?)?,
         None => open_value(place.before).filter(|_| place.before.ends_with('?'))?,
     };
-    let rest = place.rest;
-    let behind = rest.len() - rest.trim_start_matches(['>', '?']).len();
-    let start = value.start;
-    let end = place.text.len() - rest.len() + behind;
-    let written = place.text.get(start..end)?.trim_ascii_end();
-    let is_type = written.chars().all(in_type) && !first_word(written).is_empty();
-    let at = place.before_at(start, start + written.len());
-    is_type.then(|| {
+    let written = leading_type(place.text.get(value.start..)?);
+    // What is wrong further on is another mistake.
+    let here = value.start + written.len() >= place.before.len();
+    let at = place.before_at(value.start, value.start + written.len());
+    (here && !first_word(written).is_empty()).then(|| {
         place
             .error_at(
                 at,
