@@ -96,7 +96,16 @@ impl Check<'_> {
                 self.expr(&test.expr);
             }
         }
-        self.args(&test.args);
+        let args = self.args(&test.args);
+        if let (
+            "<" | "<=" | ">" | ">=" | "lt" | "lessthan" | "le" | "gt" | "greaterthan" | "ge",
+            [than],
+        ) = (test.name, args.as_slice())
+            && let [ast::CallArg::Pos(other)] = test.args.as_slice()
+        {
+            let of = self.silent(&test.expr);
+            self.in_order((&test.expr, &of), (other, than));
+        }
         if !filter::TESTS.contains(&test.name) {
             let span = self.name_span(range, test.name);
             let message = format!("no test `{}`", test.name);

@@ -138,7 +138,11 @@ impl Check<'_> {
     }
 
     /// Values that have no order, or not with each other.
-    fn in_order(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) {
+    pub(super) fn in_order(
+        &mut self,
+        (left, a): (&ast::Expr, &Type),
+        (right, b): (&ast::Expr, &Type),
+    ) {
         for (side, ty) in [(left, a), (right, b)] {
             if let Type::Enum(_) = ty {
                 let message = format!("{} has no order", self.named(side, ty));
