@@ -1,14 +1,16 @@
 //! What goes wrong without a word around `each`: nothing comes behind an empty list, and each task decides for itself.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::fold::inline::{Inliner, LetValue, inlined, let_values};
 use crate::expr::fold::same::same;
 use crate::expr::infer::path;
 use crate::ir::{FieldId, JoinId, NodeId};
-use crate::resolve::program::{Each, Graph, Jump, Route, TargetKind};
+use crate::resolve::program::{Each, Graph, Jump, Node, Route, TargetKind};
 
 use super::cfg::effect::WritesOnWays;
 use super::cfg::leaves_unwritten::{Count, Known, LeavesUnwritten};
@@ -118,16 +120,16 @@ pub fn decided(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
         };
         let writes = block.writes.iter().map(|write| write.field);
         let gathered: BTreeSet<FieldId> = writes.filter(gathers).collect();
-        for when in routes(graph, cfg, worker) {
-            let Some(field) = read(graph, &gathered, when) else {
+        for (span, when) in routes(graph, cfg, worker) {
+            let Some(field) = read(graph, &gathered, &when) else {
                 continue;
             };
             let message = format!(
-                "each task of `{}` decides this by itself: of `{field}` it sees what it adds, and not what the others do",
+                "each task of `{}` decides this by itself: of `{field}` it doesn't see what the others add",
                 block.name
             );
             diags.push(
-                Diagnostic::new(&codes::DECIDED_PER_TASK, message, when.span)
+                Diagnostic::new(&codes::DECIDED_PER_TASK, message, span)
                     .label(block.span, "gets a task for each element")
                     .help(format!(
                         "decide it once, behind all tasks: `each .. -> {} .. then BRANCH`, with these arms in the branch",
@@ -141,33 +143,27 @@ pub fn decided(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
 /// Fan-outs without `then` whose arm doesn't show that the list is not empty, nor a `require` or `skip` of the node that sends: that
 /// node, the fan-out and its place.
 fn unled(graph: &Graph) -> Vec<(Option<NodeId>, &Each, Span)> {
-    let routes = graph.start.iter().chain(&graph.on_error);
-    let own = graph.nodes.iter().flat_map(|node| {
-        let goto = node.goto.iter().map(|goto| &goto.node);
-        goto.chain(node.on_error.as_deref())
-    });
     let mut shown = BTreeSet::new();
-    for route in routes.chain(own) {
-        let Route::Arms(arms, _) = route else {
-            continue;
-        };
-        for (at, arm) in arms.iter().enumerate() {
-            let before = || arms.iter().take(at).filter_map(|arm| arm.when.as_ref());
-            let not_empty = |each: &Each| {
-                let own = arm.when.as_ref();
-                own.is_some_and(|when| fills(when, true, &each.items))
-                    || before().any(|when| fills(when, false, &each.items))
-            };
-            let full = lone(&arm.jump).filter(|(each, _)| not_empty(each));
-            shown.extend(full.map(|(_, at)| at));
-        }
+    for route in graph.start.iter().chain(&graph.on_error) {
+        shown.extend(full(route, &[]));
     }
     for node in &graph.nodes {
+        let lets = lets_behind_set(graph, node);
+        let own = node.goto.iter().map(|goto| &goto.node);
+        for route in own.chain(node.on_error.as_deref()) {
+            shown.extend(full(route, &lets));
+        }
+        let requires = node.requires.iter();
+        let requires = requires.map(|require| (inlined(&require.condition, &lets), true));
+        let skips = node
+            .skips
+            .iter()
+            .map(|skip| (inlined(&skip.when, &lets), false));
+        let asked: Vec<_> = requires.chain(skips).collect();
         let not_empty = |each: &Each| {
-            let mut requires = node.requires.iter().map(|require| &require.condition);
-            let mut skips = node.skips.iter().map(|skip| &skip.when);
-            requires.any(|when| fills(when, true, &each.items))
-                || skips.any(|when| fills(when, false, &each.items))
+            let items = inlined(&each.items, &lets);
+            let mut asked = asked.iter();
+            asked.any(|(when, holds)| fills(when, *holds, &items))
         };
         let ways = node.jumps().filter(|(kind, _)| kind.is_own_way());
         let full = ways
@@ -179,6 +175,39 @@ fn unled(graph: &Graph) -> Vec<(Option<NodeId>, &Each, Span)> {
         .jumps()
         .flat_map(|(maker, jump)| lone(jump).map(move |(each, at)| (maker.node(), each, at)));
     all.filter(|(_, _, at)| !shown.contains(at)).collect()
+}
+
+/// What the `let`s of a node stand for on its way on: those that read what its `set` writes stand for the values of before.
+fn lets_behind_set(graph: &Graph, node: &Node) -> Vec<LetValue> {
+    let written: BTreeSet<FieldId> = node.set.iter().filter_map(|item| item.field).collect();
+    let mut lets = let_values(&node.lets);
+    lets.retain(|known| read(graph, &written, &known.value).is_none());
+    lets
+}
+
+/// The fan-outs of a route whose arm shows that the list is not empty.
+fn full(route: &Route, lets: &[LetValue]) -> Vec<Span> {
+    let Route::Arms(arms, _) = route else {
+        return Vec::new();
+    };
+    let asked = arms.iter().map(|arm| arm.when.as_ref());
+    let asked: Vec<_> = asked
+        .map(|when| when.map(|when| inlined(when, lets)))
+        .collect();
+    let mut full = Vec::new();
+    for (at, arm) in arms.iter().enumerate() {
+        let before = asked.iter().take(at).flatten();
+        let own = asked.get(at).into_iter().flatten().map(|when| (when, true));
+        let asked: Vec<_> = own.chain(before.map(|when| (when, false))).collect();
+        let not_empty = |each: &Each| {
+            let items = inlined(&each.items, lets);
+            let mut asked = asked.iter();
+            asked.any(|(when, holds)| fills(when, *holds, &items))
+        };
+        let own = lone(&arm.jump).filter(|(each, _)| not_empty(each));
+        full.extend(own.map(|(_, at)| at));
+    }
+    full
 }
 
 fn lone(jump: &Jump) -> impl Iterator<Item = (&Each, Span)> {
@@ -295,15 +324,24 @@ fn fills(when: &Expr, holds: bool, items: &Expr) -> bool {
     }
 }
 
-/// The conditions that a task of a worker asks on its way on, those of the branches behind it included.
-fn routes<'g>(graph: &'g Graph, cfg: &ControlFlowGraph, worker: NodeId) -> Vec<&'g Expr> {
+/// The conditions that a task of a worker asks on its way on, each with its place, those of the branches behind it included.
+fn routes<'g>(
+    graph: &'g Graph,
+    cfg: &ControlFlowGraph,
+    worker: NodeId,
+) -> Vec<(Span, Cow<'g, Expr>)> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::from([worker]);
     let mut open = vec![worker];
     while let Some(id) = open.pop() {
-        let goto = graph.nodes.get(id).and_then(|node| node.goto.as_ref());
-        if let Some(Route::Arms(arms, _)) = goto.map(|goto| &goto.node) {
-            found.extend(arms.iter().filter_map(|arm| arm.when.as_ref()));
+        let Some(node) = graph.nodes.get(id) else {
+            continue;
+        };
+        if let Some(Route::Arms(arms, _)) = node.goto.as_ref().map(|goto| &goto.node) {
+            let lets = let_values(&node.lets);
+            let mut read = Inliner::new(&lets);
+            let asked = arms.iter().filter_map(|arm| arm.when.as_ref());
+            found.extend(asked.map(|when| (when.span, read.read(when))));
         }
         let own = cfg.transitions(BlockId::Node(id)).iter();
         let own = own.filter(|way| way.kind.is_own_way());

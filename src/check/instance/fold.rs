@@ -9,6 +9,7 @@ use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
 use crate::base::Spanned;
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::fold::inline::{LetValue, inlined, let_values};
 use crate::expr::fold::lift::{literal, plain_json};
 use crate::expr::fold::{Folder, names_params};
 use crate::resolve::node::Require;
@@ -25,6 +26,8 @@ pub struct Folding<'a> {
     /// Whether all values are known.
     pub is_whole: bool,
     wrong: &'a Wrong,
+    /// What the `let`s of the node at hand stand for.
+    lets: Vec<LetValue>,
     /// Numbers that the instance can't have.
     pub diags: Diagnostics,
 }
@@ -46,6 +49,7 @@ impl<'a> Folding<'a> {
             ),
             is_whole: instance.is_none_or(|instance| instance.is_whole()),
             wrong,
+            lets: Vec::new(),
             diags: Diagnostics::new(),
         }
     }
@@ -94,8 +98,10 @@ impl<'a> Folding<'a> {
         let mut nodes = std::mem::take(&mut graph.nodes);
         for node in nodes.iter_mut() {
             self.counts(graph, node);
+            self.lets = let_values(&node.lets);
             self.node(node);
         }
+        self.lets.clear();
         graph.nodes = nodes;
     }
 
@@ -287,8 +293,9 @@ impl<'a> Folding<'a> {
     }
 
     fn holds(&self, condition: &Expr) -> Option<bool> {
-        names_params(condition)
-            .then(|| self.folder.fold(condition).bool())
+        let read = inlined(condition, &self.lets);
+        names_params(&read)
+            .then(|| self.folder.fold(&read).bool())
             .flatten()
     }
 

@@ -11,6 +11,7 @@ use super::condition::formula::Formula;
 use super::condition::read::ConditionReader;
 use super::condition::solve::Solver;
 use super::cx::Cx;
+use super::written::Constant;
 
 /// What a condition decides.
 #[derive(Debug, Clone, Copy)]
@@ -95,31 +96,28 @@ impl Cx<'_> {
         {
             let (what, so) = decides.follows(*value);
             let word = if *value { "always" } else { "never" };
-            let constant = subject
-                .as_ref()
-                .and_then(|subject| self.constants.get(subject))
-                .cloned();
-            let message = match subject {
-                Some(subject) if constant.is_some() => {
-                    let is = constant
-                        .as_ref()
-                        .map(|(atom, _)| atom.show())
-                        .unwrap_or_default();
-                    format!("{what} is {word} true: `{subject}` is `{is}` here")
+            let subject = subject.as_deref();
+            let measured = subject.and_then(|of| of.strip_prefix("size(")?.strip_suffix(')'));
+            let place = measured.or(subject);
+            let constant = place.and_then(|place| Some((place, self.constants.get(place)?)));
+            let written = constant.map(|(_, constant)| constant.span);
+            let message = match (constant, subject) {
+                (Some((place, Constant { shown, .. })), _) => {
+                    format!("{what} is {word} true: `{place}` is `{shown}` here")
                 }
-                Some(subject) if *value => {
+                (None, Some(subject)) if *value => {
                     format!("{what} is always true: it takes every value of `{subject}`")
                 }
-                Some(subject) => {
+                (None, Some(subject)) => {
                     format!("{what} is never true: no value of `{subject}` fits all of it")
                 }
-                None => format!("{what} is {word} true"),
+                (None, None) => format!("{what} is {word} true"),
             };
             let found = Diagnostic::new(&codes::CONSTANT_CONDITION, message, expr.span);
             let found = found
                 .here(so)
                 .help("compare something that differs from run to run, or take the condition out");
-            self.report(match constant.map(|(_, span)| span) {
+            self.report(match written {
                 Some(written) => {
                     found.label(written, "written here, and the way on is chosen behind it")
                 }
@@ -133,7 +131,8 @@ impl Cx<'_> {
 impl Verdict {
     /// The value of a condition that is the same in every run, whatever the parameters of the graph.
     pub fn of(cx: &Cx, expr: &Expr) -> Option<Verdict> {
-        let types = &cx.program.types;
+        let (types, read) = (&cx.program.types, cx.inlined(expr));
+        let expr = &*read;
         let folded = Folder::new(types, cx.scope.functions.clone(), Vec::new()).fold(expr);
         let constant = folded.bool().map(|value| Verdict {
             value,
@@ -145,6 +144,8 @@ impl Verdict {
 
     /// By the values of what it asks.
     pub fn by_values(cx: &Cx, expr: &Expr) -> Option<Verdict> {
+        let read = cx.inlined(expr);
+        let expr = &*read;
         let mut questions = ConditionReader::of(cx, [expr], false);
         let formulas = [true, false].map(|truth| Rc::new(questions.read(expr, truth)));
         let asked = questions.asked;

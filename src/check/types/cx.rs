@@ -1,5 +1,6 @@
 //! The expressions of one graph or tool, typed in the scope and with the knowledge of their place.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -8,16 +9,19 @@ use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, Home, codes};
-use crate::expr::infer::{Checker, NamedCondition, Narrowing, Taker, doomed, never_finite, reads};
+use crate::expr::fold::inline::{LetValue, inlined};
+use crate::expr::infer::{Checker, Narrowing, Taker, doomed, never_finite, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
+use crate::resolve::node::names;
 use crate::resolve::program::{Graph, Program};
 
 use super::condition::domain::Domains;
-use super::condition::values::Atom;
 use super::flow_state::FlowState;
+use super::lost::{Lost, LostNull};
+use super::written::Constant;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.
 pub type StateTypes = Arc<StateFields>;
@@ -50,12 +54,14 @@ pub struct Cx<'a> {
     pub jump_sets: Vec<Type>,
     /// In a tool's body: what its `each` targets send, in order.
     pub sends: Vec<Sent>,
-    /// Lists and maps that are written out in a `let`, by its name.
-    pub written: BTreeMap<String, Expr>,
-    /// Names of the node that stand for conditions, as long as nothing that these read is written.
-    pub conditions: Vec<NamedCondition>,
+    /// What the `let`s of the node stand for.
+    pub lets: Vec<LetValue>,
     /// Places that the node has written a constant to.
-    pub constants: BTreeMap<String, (Atom, Span)>,
+    pub constants: BTreeMap<String, Constant>,
+    /// Places that were known not to be null before the node may have written them.
+    pub lost: BTreeMap<String, Lost>,
+    /// Nulls that nothing guards and of which the node itself knows more.
+    pub lost_nulls: Vec<LostNull>,
     /// The tool whose body this is.
     pub tool: Option<String>,
     /// What was found.
@@ -146,9 +152,10 @@ impl<'a> Cx<'a> {
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
-            written: BTreeMap::new(),
-            conditions: Vec::new(),
+            lets: Vec::new(),
             constants: BTreeMap::new(),
+            lost: BTreeMap::new(),
+            lost_nulls: Vec::new(),
             tool: None,
             diags: Diagnostics::new(),
             domains: Domains::default(),
@@ -172,7 +179,7 @@ impl<'a> Cx<'a> {
         let goes_on = expected.is_some() || taker.is_some();
         let ty = Checker::new(&self.scope, &self.program.types, &mut found)
             .knowing(self.facts.known.clone())
-            .naming(&self.conditions)
+            .naming(&self.lets)
             .into(taker)
             .infer(expr, expected);
         if ty != Type::Error && !found.has_errors() {
@@ -202,6 +209,7 @@ impl<'a> Cx<'a> {
             let null = found.code == &codes::NULL_NOT_HANDLED;
             !(null && found.value().is_some_and(guarded))
         });
+        self.note_lost_nulls(&found);
         self.diags.append(found);
     }
 
@@ -232,7 +240,7 @@ impl<'a> Cx<'a> {
         let mut unheard = Diagnostics::new();
         Checker::new(&self.scope, &self.program.types, &mut unheard)
             .knowing(self.facts.known.clone())
-            .naming(&self.conditions)
+            .naming(&self.lets)
             .infer(expr, None)
     }
 
@@ -252,18 +260,24 @@ impl<'a> Cx<'a> {
         let mut unheard = Diagnostics::new();
         let shown: Narrowing = Checker::new(&self.scope, &self.program.types, &mut unheard)
             .knowing(self.facts.known.clone())
-            .naming(&self.conditions)
+            .naming(&self.lets)
             .facts(condition, truth);
         let shown = shown.of_wrong(self.wrong.contains(&condition.span));
+        self.note_stale_test(condition, truth);
         self.facts.known = std::mem::take(&mut self.facts.known).and(shown);
     }
 
     /// Adds a name; what was known of one that it hides is forgotten.
     pub fn declare(&mut self, name: &str, ty: Type) {
         self.facts.known.forget(name);
-        self.written.remove(name);
-        self.conditions.retain(|known| known.name != name);
+        self.lets
+            .retain(|known| known.name != name && !names(&known.value, name));
         self.scope.declare(name, ty);
+    }
+
+    /// An expression with what the `let`s of the node stand for in place of their names.
+    pub fn inlined<'e>(&self, expr: &'e Expr) -> Cow<'e, Expr> {
+        inlined(expr, &self.lets)
     }
 
     /// Checks a template.
@@ -278,7 +292,7 @@ impl<'a> Cx<'a> {
             text,
             &self.scope,
             &self.program.types,
-            self.facts.known.clone(),
+            (self.facts.known.clone(), &self.lets),
             &mut found,
         );
         self.hear(found);

@@ -23,6 +23,7 @@ use super::constant::Decides;
 use super::cx::{Computed, Cx, StateTypes, Unassigned};
 use super::flow_state::{FlowState, Passing};
 use super::jump::JumpStates;
+use super::lost::LostNull;
 use super::node::{self, Outcome};
 use super::order::beside;
 use super::trail::Trails;
@@ -134,6 +135,8 @@ pub(super) struct Seen {
     pub(super) computed: Vec<Computed>,
     /// Reads of fields that some way to here does not surely write.
     pub(super) unassigned: Vec<Unassigned>,
+    /// Nulls that nothing guards and of which the node itself knows more.
+    pub(super) lost_nulls: Vec<LostNull>,
 }
 
 impl Seen {
@@ -143,6 +146,7 @@ impl Seen {
             diags: cx.diags,
             computed: cx.computed,
             unassigned: cx.unassigned,
+            lost_nulls: cx.lost_nulls,
         };
         let nothing =
             seen.diags.is_empty() && seen.computed.is_empty() && seen.unassigned.is_empty();

@@ -70,13 +70,14 @@ impl Cx<'_> {
 
     /// Types a jump and notes what is known behind it; here, nothing changes.
     pub fn jump(&mut self, jump: &Jump, behind: &mut JumpStates) {
-        let entry = self.facts.clone();
+        let (entry, lost) = (self.facts.clone(), self.lost.clone());
         for target in &jump.to {
             self.target(target);
         }
         self.set(&jump.set);
         self.emits(&jump.emits);
         let after = std::mem::replace(&mut self.facts, entry);
+        self.lost = lost;
         behind.insert(jump.span, after);
     }
 
@@ -132,6 +133,7 @@ impl Cx<'_> {
                 let (with, worker_span) = (&each.with, each.name.span);
                 let element = self.elements(&each.items);
                 let (scope, known) = (self.scope.clone(), self.facts.known.clone());
+                let lets = self.lets.clone();
                 self.declare(&each.var.node, element);
                 match each.worker.and_then(|id| self.graph?.nodes.get(id)) {
                     Some(worker) if worker.input.is_empty() && !with.is_empty() => {
@@ -156,6 +158,7 @@ impl Cx<'_> {
                     }),
                 }
                 self.scope = scope;
+                self.lets = lets;
                 self.facts.known = known;
             }
             TargetKind::NamedEach(each) => {

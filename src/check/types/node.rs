@@ -1,5 +1,7 @@
 //! One node: its expressions in the order in which they run, and what is known when it has finished.
 
+use std::borrow::Cow;
+
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
 use crate::ast::item::Let;
 use crate::diag::{Diagnostic, codes};
@@ -85,8 +87,9 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     }
     cx.diags.gather_nulls(told);
     cx.scope.names.truncate(names);
-    cx.conditions.clear();
+    cx.lets.clear();
     cx.constants.clear();
+    cx.lost.clear();
     cx.facts = entry;
     out
 }
@@ -217,7 +220,8 @@ impl Cx<'_> {
         if self.facts.known.anything {
             return;
         }
-        let mut open = vec![condition];
+        let read = self.inlined(condition);
+        let mut open = vec![&*read];
         while let Some(expr) = open.pop() {
             let (op, left, right) = match &expr.kind {
                 ExprKind::Logical(LogicalOp::And, operands) => {
@@ -235,11 +239,14 @@ impl Cx<'_> {
                 continue;
             };
             let message = format!("`require` is never true: `{place}` is never null here");
-            self.report(
-                Diagnostic::new(&codes::CONSTANT_CONDITION, message, expr.span)
-                    .here("this always fails")
-                    .help(format!("write `{place} != null`, or take it out")),
-            );
+            let span = match read {
+                Cow::Borrowed(_) => expr.span,
+                Cow::Owned(_) => condition.span,
+            };
+            let found = Diagnostic::new(&codes::CONSTANT_CONDITION, message, span)
+                .here("this always fails")
+                .help(format!("write `{place} != null`, or take it out"));
+            return self.report(found);
         }
     }
 }

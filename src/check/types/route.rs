@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::base::Span;
 use crate::diag::{Diagnostic, codes};
+use crate::expr::fold::inline::Inliner;
 use crate::resolve::program::{Arm, Node, Route};
 
 use super::condition::formula::Formula;
@@ -39,11 +40,16 @@ impl Cases {
 
     /// Reads conditions, `exact` or not: see [`ConditionReader`].
     fn read(cx: &Cx, arms: &[Arm], exact: bool) -> Self {
-        let conditions = arms.iter().filter_map(|arm| arm.when.as_ref());
-        let mut questions = ConditionReader::of(cx, conditions, exact);
-        let arms = arms.iter().map(|arm| {
+        let mut lets = Inliner::new(&cx.lets);
+        let conditions = arms.iter().map(|arm| arm.when.as_ref());
+        let conditions: Vec<_> = conditions
+            .map(|when| when.map(|when| lets.read(when)))
+            .collect();
+        let asked = conditions.iter().filter_map(Option::as_deref);
+        let mut questions = ConditionReader::of(cx, asked, exact);
+        let arms = conditions.iter().map(|when| {
             let mut formula = |truth| {
-                let when = arm.when.as_ref();
+                let when = when.as_deref();
                 Rc::new(when.map_or(Formula::Is(truth), |when| questions.read(when, truth)))
             };
             Case {

@@ -1,31 +1,83 @@
-//! What is written out in a node: conditions that have a name, constants of its `set`, and keys and indices that a list or map
+//! What is written out in a node: what its `let`s stand for, constants of its `set`, and keys and indices that a list or map
 //! of a `let` doesn't have.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use serde_json::Value as Json;
 
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::item::Let;
+use crate::base::Span;
 use crate::base::name::few;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::{NamedCondition, macros, path, reads};
+use crate::expr::fold::inline;
+use crate::expr::fold::same::same;
+use crate::expr::infer::{macros, path, reads};
 use crate::ir::FieldId;
-use crate::resolve::program::Node;
+use crate::resolve::node::names;
+use crate::resolve::program::{Node, SetItem};
 
+use super::condition::range::Range;
+use super::condition::values::{Atom, Values};
 use super::cx::Cx;
 use super::flow_state::keeps_value;
 
+/// A constant that a node has written.
+#[derive(Debug, Clone)]
+pub struct Constant {
+    /// The value.
+    pub values: Rc<Values>,
+    /// The size of a text, a list or a map.
+    pub size: Option<usize>,
+    /// As it is shown in messages.
+    pub shown: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl Constant {
+    fn of(value: &Json, span: Span) -> Self {
+        let no_text = [Atom::Null, Atom::Bool(true), Atom::Bool(false)];
+        let atom = |atom: Atom| (atom.show(), Values::atoms([atom]), None);
+        let (shown, values, size) = match value {
+            Json::Null => atom(Atom::Null),
+            Json::Bool(value) => atom(Atom::Bool(*value)),
+            Json::String(text) => {
+                let (shown, values, _) = atom(Atom::Text(text.as_str().into()));
+                (shown, values, Some(text.chars().count()))
+            }
+            Json::Number(number) => {
+                // Beyond 2^53 floats are too coarse to compare with.
+                let at = number
+                    .as_f64()
+                    .filter(|at| at.abs() < 9_007_199_254_740_992.0);
+                let range = at.map_or(Range::ALL, Range::point);
+                (
+                    number.to_string(),
+                    Values::range(range, !number.is_f64()),
+                    None,
+                )
+            }
+            Json::Array(items) => (value.to_string(), Values::but(no_text), Some(items.len())),
+            Json::Object(entries) => (value.to_string(), Values::but(no_text), Some(entries.len())),
+        };
+        Self {
+            values: Rc::new(values),
+            size,
+            shown,
+            span,
+        }
+    }
+}
+
 impl Cx<'_> {
-    /// What the `set` of a node has changed for what follows in it: conditions of before say nothing of the new values, and
+    /// What the `set` of a node has changed for what follows in it: a `let` of before doesn't stand for the new values, and
     /// a field that it writes a constant to has that one. Not where a `skip` may have left the `set` out.
     pub(super) fn written_here(&mut self, node: &Node) {
         let Some(graph) = self.graph else { return };
-        let written: Vec<FieldId> = node.set.iter().filter_map(|item| item.field).collect();
-        let scope = &self.scope;
-        self.conditions.retain(|known| {
-            let read = reads(&known.value, scope).fields;
-            !written.iter().any(|id| read.contains(&id.0))
-        });
+        self.lets_are_stale(&node.set);
         if node.skips.iter().any(|skip| skip.to.is_none()) {
             return;
         }
@@ -34,19 +86,36 @@ impl Cx<'_> {
             let Some(field) = field.filter(|field| keeps_value(field, item.replace)) else {
                 continue;
             };
-            let value = self.atom(&item.value, true);
+            let value = self.json(&item.value, true);
             let place = format!("state.{}", field.name.node);
             match value {
-                Some(atom) => self.constants.insert(place, (atom, item.value.span)),
-                None => self.constants.remove(&place),
-            };
+                Some(value) => {
+                    let constant = Constant::of(&value, item.value.span);
+                    self.constants.insert(place, constant);
+                }
+                None => {
+                    self.constants.remove(&place);
+                }
+            }
+        }
+    }
+
+    /// What a `let` stands for that reads a field which is written is what it was before.
+    fn lets_are_stale(&mut self, set: &[SetItem]) {
+        let scope = &self.scope;
+        for known in &mut self.lets {
+            let read = reads(&known.value, scope).fields;
+            let is_read = |id: FieldId| read.contains(&id.0);
+            let written = set.iter().find(|item| item.field.is_some_and(is_read));
+            known.stale = known.stale.or(written.map(|item| item.name.span));
         }
     }
 
     /// Adds the name of a `let`. One of a place is of its declared type, and what is known of the place is known of the name.
     pub fn bind(&mut self, binding: &Let, ty: Type) {
         let name = &binding.name.node;
-        let condition = ty == Type::Bool;
+        inline::bind(&mut self.lets, binding);
+        let own = self.lets.pop();
         match path(&binding.value).filter(|_| ty != Type::Error) {
             Some(place) => {
                 let shown = self.facts.known.renamed(&place, name);
@@ -56,25 +125,19 @@ impl Cx<'_> {
             }
             None => self.declare(name, ty),
         }
-        if condition {
-            self.conditions.push(NamedCondition {
-                name: name.clone(),
-                value: binding.value.clone(),
-            });
-        }
-        let plain = match &binding.value.kind {
-            ExprKind::Map(entries) => entries.iter().all(|entry| !entry.optional),
-            ExprKind::List(items) => items.iter().all(|item| !item.optional),
-            _ => false,
-        };
-        if plain {
-            self.written.insert(name.clone(), binding.value.clone());
-        }
+        self.lets.extend(own.filter(|own| !names(&own.value, name)));
+    }
+
+    /// The name of the `let` that an expression is the value of.
+    pub(super) fn let_of(&self, value: &Expr) -> Option<&str> {
+        let mut known = self.lets.iter().filter(|known| known.stale.is_none());
+        let found = known.find(|known| same(&known.value, value))?;
+        Some(&found.name)
     }
 
     /// Reports keys and indices that such a map or list doesn't have.
     pub(super) fn keys_of_lets(&mut self, expr: &Expr) {
-        if self.written.is_empty() {
+        if self.lets.is_empty() {
             return;
         }
         // A name that a macro binds in it is another.
@@ -104,8 +167,9 @@ impl Cx<'_> {
             let ExprKind::Ident(name) = &operand.kind else {
                 continue;
             };
-            let written = self.written.get(name).filter(|_| !bound.contains(name));
-            if let Some(found) = written.and_then(|written| lacks(name, written, index)) {
+            let written = self.lets.iter().rfind(|known| known.name == *name);
+            let written = written.filter(|_| !bound.contains(name));
+            if let Some(found) = written.and_then(|written| lacks(name, &written.value, index)) {
                 self.report(found);
             }
         }
@@ -119,7 +183,9 @@ fn lacks(name: &str, written: &Expr, index: &Expr) -> Option<Diagnostic> {
             .label(written.span, "written out here")
     };
     match (&written.kind, &index.kind) {
-        (ExprKind::Map(entries), ExprKind::Literal(Literal::String(key))) => {
+        (ExprKind::Map(entries), ExprKind::Literal(Literal::String(key)))
+            if entries.iter().all(|entry| !entry.optional) =>
+        {
             let keys = entries.iter().map(|entry| match &entry.key.kind {
                 ExprKind::Literal(Literal::String(key)) => Some(&**key),
                 _ => None,
@@ -136,7 +202,9 @@ fn lacks(name: &str, written: &Expr, index: &Expr) -> Option<Diagnostic> {
                 },
             )
         }
-        (ExprKind::List(items), ExprKind::Literal(Literal::Int(at))) => {
+        (ExprKind::List(items), ExprKind::Literal(Literal::Int(at)))
+            if items.iter().all(|item| !item.optional) =>
+        {
             let beyond = usize::try_from(*at).is_ok_and(|at| at >= items.len());
             let many = items.len();
             let message =

@@ -8,9 +8,10 @@
 //! `false` whatever `x` does. Two things are taken for granted, which the checker has seen to: operands of `&&` and
 //! `||` are bools, and what is folded away keeps to the bounds of an evaluation.
 //!
-//! Reading order: here, [`closed`] (what depends on nothing else), [`lift`] (from values back to literals), [`same`].
+//! Reading order: here, [`closed`] (what depends on nothing else), [`inline`] (`let`s in their place), [`lift`] (from values back to literals), [`same`].
 
 mod closed;
+pub mod inline;
 pub mod lift;
 pub mod same;
 

@@ -5,10 +5,11 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::Span;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
+use super::super::fold::inline::LetValue;
 use super::super::scope::Scope;
 use super::super::ty::{RecordId, Type, TypeTable};
 use super::constant::is_whole_float;
-use super::narrow::{NamedCondition, Narrowing};
+use super::narrow::Narrowing;
 use super::path::path;
 use super::relation::assignable;
 
@@ -30,10 +31,8 @@ pub struct Checker<'a> {
     pub(super) taker: Option<Taker>,
     /// Whether it is the default of a declaration, where a whole number may stand for a float.
     pub(super) declaring: bool,
-    /// Conditions that have a name.
-    pub(super) lets: &'a [NamedCondition],
-    /// How many of them were looked into.
-    pub(super) unfolded: usize,
+    /// What names stand for.
+    pub(super) lets: &'a [LetValue],
 }
 
 /// What a value goes into: a field, an argument, a result.
@@ -77,7 +76,6 @@ impl<'a> Checker<'a> {
             taker: None,
             declaring: false,
             lets: &[],
-            unfolded: 0,
         }
     }
 
@@ -93,8 +91,8 @@ impl<'a> Checker<'a> {
         self
     }
 
-    /// Says which names stand for conditions: they show what these would.
-    pub fn naming(mut self, lets: &'a [NamedCondition]) -> Self {
+    /// Says what names stand for: they show what that would.
+    pub fn naming(mut self, lets: &'a [LetValue]) -> Self {
         self.lets = lets;
         self
     }

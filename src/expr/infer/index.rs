@@ -26,10 +26,11 @@ impl Checker<'_> {
             ty if optional => Type::optional(ty.without_null()),
             ty => ty,
         };
-        match path(expr) {
+        let ty = match path(expr) {
             Some(path) => self.narrowed(ty, &path),
             None => ty,
-        }
+        };
+        self.of_filtered(expr, ty)
     }
 
     fn element(&mut self, operand: &Expr, of: &Type, index: &Expr, optional: bool) -> Type {

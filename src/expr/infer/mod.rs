@@ -56,7 +56,7 @@ pub(super) use either::some_lack;
 pub use either::{has_field, narrowed};
 pub(super) use format::misformats;
 pub use join::{join, widen};
-pub use narrow::{NamedCondition, Narrowing, facts};
+pub use narrow::{Narrowing, facts};
 pub use overload::called;
 pub use path::path;
 pub use reads::{Reads, reads};

@@ -1,10 +1,12 @@
 //! What a condition proves: places that are not null, and texts that they are not.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::base::SharedSet;
 
+use super::super::fold::inline::Inliner;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
@@ -303,10 +305,23 @@ pub fn facts(expr: &Expr, scope: &Scope, types: &TypeTable, truth: bool) -> Narr
 }
 
 impl Checker<'_> {
-    /// What is known when `expr` is true (or false), with the names and narrowings of this checker.
+    /// What is known when `expr` is true (or false), with the names and narrowings of this checker: as it stands, and with what its
+    /// names stand for.
     pub fn facts(&mut self, expr: &Expr, truth: bool) -> Narrowing {
         let (when, unless) = self.both(expr);
-        if truth { when } else { unless }
+        let known = if truth { when } else { unless };
+        let hidden = self.locals.iter().map(|(name, _)| name.clone());
+        let read = match self.lets {
+            [] => return known,
+            lets => Inliner::new(lets).under(hidden).read(expr),
+        };
+        match read {
+            Cow::Borrowed(_) => known,
+            Cow::Owned(read) => {
+                let (when, unless) = self.both(&read);
+                known.and(if truth { when } else { unless })
+            }
+        }
     }
 
     /// What is known when `expr` is true, and when it is false. Both at once: a conditional asks its condition for both,
@@ -319,7 +334,6 @@ impl Checker<'_> {
             }
             ExprKind::Literal(Literal::Bool(true)) => (Narrowing::new(), Narrowing::never()),
             ExprKind::Literal(Literal::Bool(false)) => (Narrowing::never(), Narrowing::new()),
-            ExprKind::Ident(name) => self.facts_of_let(name),
             ExprKind::Logical(op, operands) => self.logical_facts(*op, operands),
             ExprKind::Conditional(condition, yes, no) => {
                 let (when, unless) = self.both(condition);
@@ -328,7 +342,7 @@ impl Checker<'_> {
                 (so.or(&unless.clone().and(no.0)), not.or(&unless.and(no.1)))
             }
             ExprKind::Binary(op, left, right) => match compared_with_bool(op.node, left, right) {
-                Some((condition, same)) if path(condition).is_none() || self.is_let(condition) => {
+                Some((condition, same)) if path(condition).is_none() => {
                     let (when, unless) = self.both(condition);
                     match same {
                         true => (when, unless),
@@ -353,32 +367,6 @@ impl Checker<'_> {
             },
             _ => Default::default(),
         }
-    }
-
-    fn is_let(&self, expr: &Expr) -> bool {
-        let ExprKind::Ident(name) = &expr.kind else {
-            return false;
-        };
-        self.lets.iter().any(|found| found.name == *name)
-    }
-
-    /// What a name shows that stands for a condition: as that would, written in its place.
-    fn facts_of_let(&mut self, name: &str) -> (Narrowing, Narrowing) {
-        let hidden = self.locals.iter().any(|(local, _)| local == name);
-        let found = self.lets.iter().rfind(|found| found.name == name);
-        let Some(found) = found.filter(|_| !hidden && self.unfolded < MOST_LETS) else {
-            return Default::default();
-        };
-        self.unfolded += 1;
-        // Names that macros bind here are others there.
-        let locals = std::mem::take(&mut self.locals);
-        let mut facts = self.both(&found.value);
-        for (local, _) in &locals {
-            facts.0.forget(local);
-            facts.1.forget(local);
-        }
-        self.locals = locals;
-        facts
     }
 
     fn logical_facts(&mut self, op: LogicalOp, operands: &[Expr]) -> (Narrowing, Narrowing) {
@@ -478,18 +466,6 @@ impl Checker<'_> {
         known
     }
 }
-
-/// A `let` that is a condition.
-#[derive(Debug, Clone)]
-pub struct NamedCondition {
-    /// Its name.
-    pub name: String,
-    /// What it stands for.
-    pub value: Expr,
-}
-
-/// Most names that are looked into for what one expression proves: names of names may double with each.
-const MOST_LETS: usize = 512;
 
 /// The condition of `C == true`, `false != C` and the like, with whether it holds where the comparison does.
 fn compared_with_bool<'e>(

@@ -27,10 +27,11 @@ impl Checker<'_> {
                 self.field_of(operand, &of, field, optional)
             }
         };
-        match path(expr) {
+        let ty = match path(expr) {
             Some(path) => self.narrowed(ty, &path),
             None => ty,
-        }
+        };
+        self.of_filtered(expr, ty)
     }
 
     /// A field of `state` or a member of an enum; `None` where the operand is a value.

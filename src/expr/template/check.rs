@@ -7,6 +7,7 @@ use crate::ast::node::TemplateText;
 use crate::base::Span;
 use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 
+use super::super::fold::inline::LetValue;
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
@@ -16,15 +17,15 @@ use super::{chain, place, placeholder, syntax};
 
 /// Reports what is wrong with a template in a scope.
 pub fn check(template: &TemplateText, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
-    check_knowing(template, scope, types, Narrowing::new(), diags);
+    check_knowing(template, scope, types, (Narrowing::new(), &[]), diags);
 }
 
-/// As [`check`], where some places are known not to be null.
+/// As [`check`], where some places are known not to be null, and names stand for conditions.
 pub fn check_knowing(
     template: &TemplateText,
     scope: &Scope,
     types: &TypeTable,
-    known: Narrowing,
+    (known, lets): (Narrowing, &[LetValue]),
     diags: &mut Diagnostics,
 ) {
     if let Some(beyond) = chain::too_long(&template.text) {
@@ -47,6 +48,7 @@ pub fn check_knowing(
         diags,
         locals: Vec::new(),
         known,
+        lets,
         loops: Loops::default(),
     };
     check.statement(&tree);
@@ -63,6 +65,8 @@ pub(super) struct Check<'a> {
     pub locals: Vec<(String, Type)>,
     /// Places known not to be null here.
     pub known: Narrowing,
+    /// What names of the scope stand for.
+    pub lets: &'a [LetValue],
     /// Loops around this place.
     pub loops: Loops,
 }

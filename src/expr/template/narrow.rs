@@ -5,7 +5,7 @@ use minijinja::machinery::ast::{
     self, BinOpKind, CallArg, CallType, CompareOpKind, Expr, UnaryOpKind,
 };
 
-use super::super::infer::Narrowing;
+use super::super::infer::{Narrowing, facts};
 use super::super::ty::Type;
 use super::check::Check;
 use super::filter::excludes_null;
@@ -47,7 +47,14 @@ impl Check<'_> {
     /// What is known when a condition is true (or false).
     pub(super) fn facts(&mut self, expr: &Expr, truth: bool) -> Narrowing {
         match expr {
-            Expr::Var(_) | Expr::GetAttr(_) | Expr::GetItem(_) | Expr::Call(_) if truth => {
+            Expr::Var(var) => {
+                let mut known = self.facts_of_let(var.id, truth);
+                if truth {
+                    known.note(var.id.to_owned());
+                }
+                known
+            }
+            Expr::GetAttr(_) | Expr::GetItem(_) | Expr::Call(_) if truth => {
                 path(expr).into_iter().collect()
             }
             Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => self.facts(&op.expr, !truth),
@@ -68,6 +75,23 @@ impl Check<'_> {
             Expr::Test(test) => self.test_facts(test, truth),
             _ => Narrowing::new(),
         }
+    }
+
+    /// What a `let` shows that stands for a condition.
+    fn facts_of_let(&self, name: &str, truth: bool) -> Narrowing {
+        if self.locals.iter().any(|(local, _)| local == name) {
+            return Narrowing::new();
+        }
+        let found = self.lets.iter().rfind(|known| known.name == name);
+        let condition = found.filter(|found| found.stale.is_none() && self.is_bool(name));
+        condition.map_or_else(Narrowing::new, |found| {
+            facts(&found.value, self.scope, self.types, truth)
+        })
+    }
+
+    fn is_bool(&self, name: &str) -> bool {
+        let slot = self.scope.slot(name);
+        slot.and_then(|slot| self.scope.ty(slot)) == Some(&Type::Bool)
     }
 
     fn test_facts(&mut self, test: &ast::Test, truth: bool) -> Narrowing {

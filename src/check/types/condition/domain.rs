@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use serde_json::Value as Json;
+
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::expr::infer::{constant, path, reads};
 use crate::expr::ty::EnumId;
@@ -13,6 +15,7 @@ use crate::resolve::program::Field;
 
 use super::super::cx::Cx;
 use super::super::jump::texts;
+use super::super::written::Constant;
 use super::range::Range;
 use super::values::{Atom, Values};
 
@@ -20,28 +23,32 @@ use super::values::{Atom, Values};
 pub type Domains = Rc<RefCell<HashMap<EnumId, Rc<Values>>>>;
 
 impl Cx<'_> {
-    /// The text, bool or null that is written out; with `params`, the value of a parameter of an instance too.
-    pub(in super::super) fn atom(&self, expr: &Expr, params: bool) -> Option<Atom> {
+    /// The text, bool or null that is written out; see [`Cx::json`].
+    pub(super) fn atom(&self, expr: &Expr, params: bool) -> Option<Atom> {
+        match self.json(expr, params)? {
+            Json::Bool(value) => Some(Atom::Bool(value)),
+            Json::String(text) => Some(Atom::Text(text.into())),
+            Json::Null => Some(Atom::Null),
+            _ => None,
+        }
+    }
+
+    /// The value that is written out; with `params`, the value of a parameter of an instance too.
+    pub(in super::super) fn json(&self, expr: &Expr, params: bool) -> Option<Json> {
         if let ExprKind::Literal(Literal::Null) = expr.kind {
-            return Some(Atom::Null);
+            return Some(Json::Null);
         }
         let given = || {
             let param = self.graph?.param(path(expr)?.strip_prefix("params.")?)?;
             Some(param.value.clone()).filter(|_| params)
         };
-        match constant(expr, &self.program.types).or_else(given)? {
-            serde_json::Value::Bool(value) => Some(Atom::Bool(value)),
-            serde_json::Value::String(text) => Some(Atom::Text(text.into())),
-            serde_json::Value::Null => Some(Atom::Null),
-            _ => None,
-        }
+        constant(expr, &self.program.types).or_else(given)
     }
 
     /// The values that a place may have here.
     pub(super) fn domain(&self, place: &Expr) -> Rc<Values> {
-        let constant = path(place).and_then(|place| self.constants.get(&place));
-        if let Some((atom, _)) = constant {
-            return Rc::new(Values::atoms([atom.clone()]));
+        if let Some(constant) = self.constant_at(place) {
+            return constant.values.clone();
         }
         let ty = self.type_behind_has(place);
         let known = self.values_of(&ty);
@@ -58,8 +65,15 @@ impl Cx<'_> {
         }
     }
 
+    fn constant_at(&self, place: &Expr) -> Option<&Constant> {
+        self.constants.get(&path(place)?)
+    }
+
     /// The sizes that a place may have.
     pub(super) fn sizes(&self, place: &Expr) -> Values {
+        if let Some(size) = self.constant_at(place).and_then(|constant| constant.size) {
+            return Values::range(Range::point(size as f64), true);
+        }
         let field = self.field_of(place);
         let sizes = field.map_or(Range::SIZES, |field| Range::sizes(&field.constraints));
         Values::range(sizes, true)

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
+use crate::expr::fold::inline::LetValue;
 use crate::expr::fold::same::{fingerprint, same};
 use crate::expr::infer::{constant, path};
 use crate::expr::{Type, TypeTable};
@@ -37,7 +38,7 @@ pub struct Asked {
     pub unknown: bool,
 }
 
-/// Reads conditions in one scope: what is the same in them is one question.
+/// Reads conditions in one scope, without names of `let`s: what is the same in them is one question.
 pub struct ConditionReader<'e, 'a> {
     cx: &'e Cx<'a>,
     /// Whether parameters of an instance have their values, and a place none that its type lacks here: of what is the same in
@@ -124,13 +125,6 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
                 [field] => self.has(expr, field, truth),
                 _ => self.whole(expr, truth),
             },
-            ExprKind::Ident(name) if deep > 0 => {
-                let cx = self.cx;
-                match cx.conditions.iter().find(|known| known.name == *name) {
-                    Some(known) => self.deep(&known.value, truth, deep - 1),
-                    None => self.whole(expr, truth),
-                }
-            }
             _ => self.whole(expr, truth),
         }
     }
@@ -434,8 +428,13 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
 
     fn size(&mut self, of: &'e Expr) -> usize {
         let key = format!("size of {}", self.name(of));
-        let shown = path(of).map(|of| format!("size({of})"));
         let cx = self.cx;
+        let named = || {
+            let size =
+                |known: &&LetValue| measured(&known.value).is_some_and(|of_it| same(of_it, of));
+            cx.lets.iter().find(size).map(|known| known.name.clone())
+        };
+        let shown = path(of).map(|of| format!("size({of})")).or_else(named);
         self.question(key, shown, || Rc::new(cx.sizes(of)))
     }
 
@@ -445,7 +444,8 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
             Some(_) => cx.is_unknown(expr),
             None => cx.reads_unknown(expr),
         };
-        self.question(key, path(expr), || cx.domain(expr))
+        let shown = path(expr).or_else(|| cx.let_of(expr).map(str::to_owned));
+        self.question(key, shown, || cx.domain(expr))
     }
 
     /// The number of a question, by what it asks.

@@ -12,6 +12,7 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
 
+use super::super::fold::inline::LetValue;
 use super::super::function::{self, Carries, FunctionSpec, MacroShape};
 use super::super::ty::Type;
 use super::checker::Checker;
@@ -98,7 +99,7 @@ fn variable(arg: &Expr) -> Option<String> {
     }
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
     /// The type of a macro; `None` where the call is none, a function of the same name for instance.
     pub(super) fn macro_call(
         &mut self,
@@ -204,8 +205,39 @@ impl Checker<'_> {
         })
     }
 
+    /// The type of a part of one element of `xs.filter(x, condition)`, with what the filter has shown of each.
+    pub(super) fn of_filtered(&mut self, expr: &Expr, ty: Type) -> Type {
+        let open = matches!(&ty, Type::Nullable(_) | Type::Union(_));
+        let Some((list, place)) = part_of_element(expr).filter(|_| open) else {
+            return ty;
+        };
+        let shown = match self.silent(list) {
+            Type::List(of) | Type::Optional(of) => self.filtered(list, ELEMENT, &of),
+            _ => return ty,
+        };
+        self.under(shown, |checker| checker.narrowed(ty, &place))
+    }
+
+    /// What a name of a `let` stands for; anything else is itself.
+    fn stands_for<'e>(&self, expr: &'e Expr) -> &'e Expr
+    where
+        'a: 'e,
+    {
+        let ExprKind::Ident(name) = &expr.kind else {
+            return expr;
+        };
+        let lets: &'a [LetValue] = if self.locals.is_empty() {
+            self.lets
+        } else {
+            &[]
+        };
+        let known = lets.iter().rfind(|known| known.name == *name);
+        known.map_or(expr, |known| &known.value)
+    }
+
     /// What is known of the elements of `xs.filter(x, condition)`, and of the same in another order.
     fn filtered(&mut self, list: &Expr, name: &str, of: &Type) -> Narrowing {
+        let list = self.stands_for(list);
         let ExprKind::Call {
             target: Some(target),
             function,
@@ -217,7 +249,7 @@ impl Checker<'_> {
         let spec = function::meant(function, true);
         let same = spec.is_some_and(|spec| spec.carries == Carries::Elements);
         match (function.as_str(), &**args) {
-            ("filter", [var, condition]) => {
+            ("filter" | "find", [var, condition]) => {
                 let before = self.filtered(target, name, of);
                 let Some(var) = variable(var) else {
                     return before;
@@ -230,6 +262,52 @@ impl Checker<'_> {
             _ if same => self.filtered(target, name, of),
             _ => Narrowing::new(),
         }
+    }
+}
+
+/// One element of a list, as a place.
+const ELEMENT: &str = "#";
+
+/// The list that an expression takes a part of one element of, and the part: `xs[0].id`, `xs.first().value().id`.
+fn part_of_element(expr: &Expr) -> Option<(&Expr, String)> {
+    match &expr.kind {
+        ExprKind::Select {
+            operand,
+            field,
+            optional: false,
+        } => {
+            let (list, place) = part_of_element(operand)?;
+            Some((list, format!("{place}.{}", field.node)))
+        }
+        ExprKind::Index {
+            operand,
+            optional: false,
+            ..
+        } => Some((operand, ELEMENT.to_owned())),
+        ExprKind::Call {
+            target: Some(found),
+            function,
+            ..
+        } if function.node == "value" => {
+            let ExprKind::Call {
+                target: Some(list),
+                function,
+                ..
+            } = &found.kind
+            else {
+                return None;
+            };
+            let list = match function.node.as_str() {
+                "find" => Some(found),
+                name => {
+                    let spec = function::meant(name, true);
+                    let element = spec.is_some_and(|spec| spec.carries == Carries::Element);
+                    element.then_some(list)
+                }
+            };
+            list.map(|list| (&**list, ELEMENT.to_owned()))
+        }
+        _ => None,
     }
 }
 
