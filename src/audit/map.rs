@@ -38,6 +38,8 @@ pub(super) struct Way {
     pub counts: bool,
     /// Whether it is taken ahead of what the place asks a person, or though nobody has answered.
     pub unasked: bool,
+    /// Whether a called graph leaves by it, past what is asked behind the node.
+    pub leaves: bool,
 }
 
 impl Way {
@@ -48,6 +50,7 @@ impl Way {
             tasks: Tasks::One,
             counts: true,
             unasked: false,
+            leaves: false,
         }
     }
 }
@@ -241,10 +244,13 @@ impl<'g> Ways<'g> {
             let called = self.scope.flow.graphs.get(*graph);
             let leaves = called.map_or(&[][..], |called| &called.leaves);
             for name in leaves {
-                // A called graph that leaves for another node passes over what is asked behind the node.
-                let mut arm = self.named(node, name);
-                arm.iter_mut().for_each(|way| way.unasked = true);
-                arms.push(arm);
+                let leaves = |way| Way {
+                    unasked: true,
+                    leaves: true,
+                    ..way
+                };
+                let arm = self.named(node, name).into_iter();
+                arms.push(arm.map(leaves).collect());
             }
         }
         for tool in tools_of(node) {

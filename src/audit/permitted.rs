@@ -159,7 +159,11 @@ impl Ways<'_> {
             }
             let permitted = node.is_some_and(|node| self.permitted_behind(node));
             for arm in &spot.arms {
-                let taken = |way: &&Way| way.unasked || !permitted;
+                let called = node.is_some_and(|node| self.permitted_in_call(node));
+                let taken = |way: &&Way| match way.leaves {
+                    true => !called,
+                    false => way.unasked || !permitted,
+                };
                 ends |= arm.is_empty() && (!permitted || node.is_some_and(goes_past));
                 for way in arm.iter().filter(taken) {
                     let members = map.spots.get(way.to).map_or(&[][..], |to| &to.members);
@@ -190,11 +194,15 @@ impl Ways<'_> {
     fn permitted_behind(&self, node: &Node) -> bool {
         let mut behind = node.stops.iter().filter(|stop| stop.after);
         let asked = self.permits(own(node)) || behind.any(|stop| self.permits(&stop.permits));
-        let called = match &node.work {
+        (asked || self.permitted_in_call(node)) && !leads_on(node)
+    }
+
+    /// Whether each way through the graph that the node calls passes a permit.
+    fn permitted_in_call(&self, node: &Node) -> bool {
+        match &node.work {
             Work::Subgraph { graph, .. } => !self.through.get(graph).copied().unwrap_or(true),
             _ => false,
-        };
-        (asked || called) && !leads_on(node)
+        }
     }
 }
 

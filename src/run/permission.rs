@@ -50,9 +50,17 @@ pub struct Permission {
     /// The call that has used it up, by its task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<String>,
+    /// Whether it is that of a thread which this one was forked from, so that it permits no call here. It is noted where it is shown.
+    #[serde(skip)]
+    pub inherited: bool,
 }
 
 impl Permission {
+    /// Whether the answer was given on a thread with that life, or on one that is no fork (`None`).
+    pub fn is_of(&self, fork: Option<Option<&str>>) -> bool {
+        fork.is_none_or(|life| self.life.as_deref() == life)
+    }
+
     /// The entry of a result's and a thread's `permissions` (docs/cli.md).
     pub fn to_json(&self) -> Json {
         let mut json = serde_json::json!({
@@ -65,6 +73,9 @@ impl Permission {
             if self.once {
                 entries.insert("once".to_owned(), true.into());
                 entries.insert("used".to_owned(), self.used.is_some().into());
+            }
+            if self.inherited {
+                entries.insert("inherited".to_owned(), true.into());
             }
         }
         json
@@ -302,6 +313,7 @@ mod tests {
             at: at.to_owned(),
             life: None,
             used: None,
+            inherited: false,
         }))
     }
 

@@ -339,7 +339,7 @@ impl Player<'_> {
             output: result.output.clone(),
             values: result.values.clone(),
             error: result.error.as_ref().map(|error| error.to_json()),
-            permitted: result.permissions.iter().map(Permission::to_json).collect(),
+            permitted: result.permissions.iter().map(whole).collect(),
             usage: json!(result.usage),
             open: result.interrupts.iter().map(|i| self.open(i)).collect(),
         }));
@@ -381,6 +381,17 @@ impl Player<'_> {
             })
         }));
     }
+}
+
+/// A permission with what is left out of one for all calls: it is not for one, and never used up.
+fn whole(permission: &Permission) -> Json {
+    let mut json = permission.to_json();
+    if let Some(entries) = json.as_object_mut() {
+        for name in ["once", "used"] {
+            entries.entry(name).or_insert(false.into());
+        }
+    }
+    json
 }
 
 /// Who answers in a scenario.

@@ -47,6 +47,11 @@ pub async fn run(
         None => newest(store, thread).await?,
         Some(seq) => at(shelf, store, thread, seq).await?,
     };
+    let fork = info.status.forked_from.is_some();
+    let fork = fork.then_some(info.status.life.as_deref());
+    for permission in &mut standing.permissions {
+        permission.inherited = !permission.is_of(fork);
+    }
     let open = match checkpoint {
         None => open_interrupts(&info.status).map_err(failed)?,
         Some(_) => Vec::new(),
@@ -214,7 +219,11 @@ fn permitted(permission: &Permission) -> String {
         tool, by, question, ..
     } = permission;
     let at = seconds(&permission.at);
-    format!("{tool} {args}{once}, by {by} at {question}, {at}")
+    let here = match permission.inherited {
+        true => " (before the fork: it permits no call here)",
+        false => "",
+    };
+    format!("{tool} {args}{once}, by {by} at {question}, {at}{here}")
 }
 
 fn human(

@@ -103,7 +103,11 @@ impl Engine {
             (cx.thread_id.to_string(), cx.run_id.to_string(), cx.usage());
         let mut checkpoint_id = cx.journal.keeps().then(|| cx.journal.last_seq());
         let kept = cx.journal.kept_seq();
-        let permissions = frame.permissions.all_with(cx.permitting.uses());
+        let mut permissions = frame.permissions.all_with(cx.permitting.uses());
+        let fork = cx.forked_from.is_some().then_some(cx.life.as_deref());
+        for permission in &mut permissions {
+            permission.inherited = !permission.is_of(fork);
+        }
         if let Err(failed) = cx.journal.close().await {
             // What the run came to is not kept, whatever it was: that counts first.
             state = RunState::Failed;

@@ -186,11 +186,11 @@ impl Asking<'_, '_> {
     fn permitted(&self) -> Option<bool> {
         let cx = self.run.around.cx;
         let args = self.question.get("args").unwrap_or(&Json::Null);
-        let is_own = |life: Option<&str>| cx.forked_from.is_none() || life == cx.life.as_deref();
+        let fork = cx.forked_from.is_some().then_some(cx.life.as_deref());
         let covering = self.run.permissions.covering(&self.tool.name, args);
         let mut own = covering
             .into_iter()
-            .filter(|(_, permission)| is_own(permission.life.as_deref()));
+            .filter(|(_, permission)| permission.is_of(fork));
         // By the names that nodes had when the run began: a call that goes on under another name is the same. One with other arguments is not.
         let use_id = format!("{}{USE}{}", self.asked, digest(args));
         let task = self.scope.task();

@@ -211,6 +211,7 @@ pub fn given(
                 at: answered.at.to_owned(),
                 life: answered.life.map(str::to_owned),
                 used: None,
+                inherited: false,
             })));
             index += 1;
         }

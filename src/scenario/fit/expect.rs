@@ -5,6 +5,7 @@ use crate::backend::yaml::{Path, Step};
 use crate::expr::accept::accept_parts;
 use crate::expr::eval;
 use crate::expr::infer::no_condition;
+use crate::expr::ty::RecordField;
 use crate::ir::{ErrorKind, ToolId, Work};
 
 use super::super::judge::scope;
@@ -86,7 +87,7 @@ fn named_tool(case: &mut Case<'_>, at: Path, named: &str, offered: Option<&Vec<T
     }
 }
 
-/// Tools that there aren't, and those that nobody has to permit.
+/// Tools and parameters that there aren't, and tools that nobody has to permit.
 fn permitted(case: &mut Case<'_>) {
     let permitted = case.scenario.expect.permitted.iter();
     for wanted in permitted.flat_map(|list| &list.value) {
@@ -104,6 +105,17 @@ fn permitted(case: &mut Case<'_>) {
         if tool.is_some_and(|tool| !tool.asks()) {
             let message = format!("a call of `{name}` never asks, so nobody permits it");
             case.report(Misfit::value(at, message));
+        }
+        let args = wanted.value.get("args").and_then(|args| args.as_object());
+        let params = || tool.into_iter().flat_map(|tool| &tool.params);
+        let names = || params().map(RecordField::outer_name);
+        for (arg, _) in args.into_iter().flatten() {
+            if !names().any(|name| name == arg) {
+                let at = under(&wanted.at, [key("args"), key(arg)]);
+                let message = format!("tool `{name}` has no parameter `{arg}`");
+                let help = meant(arg, names());
+                case.report(Misfit::key(at, message).help(help));
+            }
         }
     }
 }
