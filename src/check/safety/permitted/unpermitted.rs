@@ -1,50 +1,47 @@
 //! Where some way of a run comes to without a permit of a tool.
 //!
-//! A forward analysis with one small number a kind of call ([`kinds`](super::kinds)): for how many calls the way with the fewest
-//! permits still has one. Where ways meet, the fewest count; at a join the most of its members, as the permissions of all of
-//! them are passed on. A called graph is a summary: what is left behind it, by what it begins with.
+//! A forward analysis with one bit a tool: whether some way comes to a block and has passed no `permit` of it. Where ways meet,
+//! one of them is enough; at a join none of its members may have one, as the permissions of all of them are passed on. A
+//! called graph is a summary: which ways from its start to its end pass no permit.
 //!
-//! A way passes a permit where the question is answered. What a `skip`, a timeout or an error leads past counts for nothing. A
-//! no is followed as long as nothing decides: behind `->` it comes along, behind an arm, a `skip` or a `require` it doesn't.
+//! A way passes a permit where the question is answered, whatever the answer. What a `skip`, a timeout or an error leads
+//! past counts for nothing. Behind a call of a tool that some question permits for one call there is no permit of it any more.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId, ToolId};
-use crate::resolve::program::{Node, Program, Route, Work};
+use crate::resolve::program::{Graph, Node, Permit, Program, Work};
 
 use super::super::super::calls::{called, callers};
 use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition};
 use super::super::roots;
-use super::Permits;
-use super::kinds::{Kind, Kinds};
-use super::left::{ALL, Left, NONE, meet};
+use super::asking;
 
 /// Most arrows of a way that are shown.
 const SHOWN: usize = 6;
+
+/// A set of the tools that have a permit, by their numbers.
+type Bits = Vec<u64>;
 
 /// Where some way comes to without a permit.
 pub struct Unpermitted<'a> {
     program: &'a Program,
     cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
-    kinds: Kinds,
-    /// What each graph leaves.
-    through: IdVec<GraphId, Through>,
-    /// By graph and node: what is left where the node begins.
-    at: BTreeMap<GraphId, Vec<Left>>,
+    /// The tools that have a permit; of others no way has one.
+    numbers: BTreeMap<ToolId, usize>,
+    /// The nodes that call tools which some question permits for one call, with those tools.
+    uses: BTreeMap<(GraphId, NodeId), Bits>,
+    /// By graph: the tools that some way from its start to its end has no permit of.
+    through: IdVec<GraphId, Bits>,
+    /// The same, to where it leaves for a node of its caller.
+    leaves: IdVec<GraphId, Bits>,
+    /// By graph and node: the tools that some way to the node has no permit of, where it begins.
+    at: BTreeMap<GraphId, Vec<Bits>>,
     callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
     /// Graphs that a run may begin with.
     roots: Vec<GraphId>,
     trees: BTreeMap<(GraphId, usize), Tree>,
-}
-
-/// What is left behind a graph, by what it begins with.
-#[derive(Clone, Default)]
-struct Through {
-    /// At its end.
-    end: BTreeMap<u8, Left>,
-    /// Where it leaves for a node of its caller.
-    leave: BTreeMap<u8, Left>,
 }
 
 /// From where, and by which arrow, a way comes to each block; from nowhere where the graph begins.
@@ -55,41 +52,73 @@ impl<'a> Unpermitted<'a> {
     pub fn new(
         program: &'a Program,
         cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
-        permits: &Permits<'_>,
+        permits: &BTreeMap<ToolId, Vec<&Permit>>,
     ) -> Self {
+        let numbers: BTreeMap<ToolId, usize> = permits.keys().copied().zip(0..).collect();
+        let words = numbers.len().div_ceil(64);
         let mut found = Self {
             program,
             cfgs,
-            kinds: Kinds::new(program, permits),
-            through: program.graphs.ids().map(|_| Through::default()).collect(),
+            uses: BTreeMap::new(),
+            through: program.graphs.ids().map(|_| vec![0; words]).collect(),
+            leaves: program.graphs.ids().map(|_| vec![0; words]).collect(),
+            numbers,
             at: BTreeMap::new(),
             callers: callers(program),
             roots: roots(program),
             trees: BTreeMap::new(),
         };
-        if found.kinds.count() > 0 {
+        if !found.numbers.is_empty() {
+            found.uses = found.uses(permits);
             found.summaries();
             found.entries();
         }
         found
     }
 
-    /// What is left where a node calls a tool that has a permit, and the kind of that call.
-    pub fn at_call(&self, call: (GraphId, NodeId), tool: ToolId) -> Option<(u8, Kind)> {
-        let kind = self.kinds.of(call, tool)?;
-        Some((self.comes_with(call, kind.number)?, kind))
+    /// Whether some way comes to a call of the tool in a node without a permit of it, or the node may call it again when a permit for
+    /// one call is used.
+    pub fn come_to(&self, call: (GraphId, NodeId), tool: ToolId) -> bool {
+        let Some(number) = self.numbers.get(&tool).copied() else {
+            return true;
+        };
+        let node = self.node(call);
+        let once = self.uses.get(&call).is_some_and(|bits| has(bits, number));
+        let again = once && node.is_some_and(|node| !matches!(node.work, Work::Call { .. }));
+        again || self.comes_to(call, number)
     }
 
-    fn comes_with(&self, (graph, at): (GraphId, NodeId), number: usize) -> Option<u8> {
-        let begins = self.at.get(&graph)?.get(at.0 as usize)?;
-        let asked = self.asked_before(graph, self.node((graph, at))?, begins.clone());
-        asked.get(number)
+    /// The nodes that call tools which some question permits for one call.
+    fn uses(&self, permits: &BTreeMap<ToolId, Vec<&Permit>>) -> BTreeMap<(GraphId, NodeId), Bits> {
+        let single = |permit: &&Permit| permit.once && permit.each.is_none();
+        let mut uses = BTreeMap::new();
+        for (id, graph) in self.program.graphs.entries() {
+            for (at, node) in graph.nodes.entries() {
+                for (tool, _) in asking(self.program, graph, node) {
+                    let once = permits.get(&tool).into_iter().flatten().any(|p| single(&p));
+                    if let Some(number) = self.numbers.get(&tool).filter(|_| once) {
+                        let bits = uses.entry((id, at)).or_insert_with(|| self.none());
+                        add(bits, *number);
+                    }
+                }
+            }
+        }
+        uses
+    }
+
+    fn comes_to(&self, (graph, at): (GraphId, NodeId), number: usize) -> bool {
+        let blocks = self.at.get(&graph);
+        let begins = blocks.and_then(|blocks| blocks.get(at.0 as usize));
+        let node = begins.and_then(|_| self.node((graph, at)));
+        begins.zip(node).is_some_and(|(begins, node)| {
+            has(begins, number) && has(&self.asked_before(node, begins.clone()), number)
+        })
     }
 
     /// A way by which a call of the tool in a node comes without a permit of it: its last arrows, those of callers before those of
     /// the graph that they call.
     pub fn way(&mut self, call: (GraphId, NodeId), tool: ToolId) -> Vec<(Span, String)> {
-        let Some(Kind { number, .. }) = self.kinds.of(call, tool) else {
+        let Some(number) = self.numbers.get(&tool).copied() else {
             return Vec::new();
         };
         let mut found = Vec::new();
@@ -141,23 +170,28 @@ impl<'a> Unpermitted<'a> {
     /// By which arrow the shortest way without a permit comes to each block of a graph.
     fn tree(&self, id: GraphId, number: usize) -> Tree {
         let mut came = Tree::new();
-        let Some(cfg) = self.cfgs.get(id) else {
+        let (Some(graph), Some(cfg)) = (self.program.graphs.get(id), self.cfgs.get(id)) else {
             return came;
         };
-        let none = self.kinds.all(NONE);
         let comes = |block: BlockId| {
             let at = cfg.number(block).zip(self.at.get(&id));
-            at.and_then(|(at, all)| all.get(at)?.get(number)) == Some(NONE)
+            at.and_then(|(at, all)| all.get(at))
+                .is_some_and(|bits| has(bits, number))
         };
         let mut open = VecDeque::from([None]);
         while let Some(from) = open.pop_front() {
-            let transitions = match from {
-                Some(block) => cfg.transitions(block),
-                None => &cfg.start[..],
+            let (transitions, node) = match from {
+                Some(block @ BlockId::Node(at)) => {
+                    let node = graph.nodes.get(at).map(|node| (at, node));
+                    (cfg.transitions(block), node)
+                }
+                Some(block) => (cfg.transitions(block), None),
+                None => (&cfg.start[..], None),
             };
             for transition in transitions {
-                let left = from.map(|from| self.behind(id, from, transition, &none));
-                if left.is_some_and(|left| left.get(number) != Some(NONE)) {
+                let left = node
+                    .map(|(at, node)| self.behind((id, at), node, transition.kind, &self.all()));
+                if left.is_some_and(|left| !has(&left, number)) {
                     continue;
                 }
                 for to in transition.successors.iter().map(|successor| successor.to) {
@@ -175,7 +209,7 @@ impl<'a> Unpermitted<'a> {
     fn caller(&self, id: GraphId, number: usize) -> Option<(GraphId, NodeId)> {
         let mut callers = self.callers.get(id)?.iter().copied();
         callers
-            .find(|call| self.comes_with(*call, number) == Some(NONE))
+            .find(|call| self.comes_to(*call, number))
             .filter(|_| !self.roots.contains(&id))
     }
 
@@ -183,23 +217,25 @@ impl<'a> Unpermitted<'a> {
         self.program.graphs.get(graph)?.nodes.get(node)
     }
 
-    /// What each graph leaves, callers again where a called graph leaves less.
+    fn all(&self) -> Bits {
+        let mut bits = self.none();
+        self.numbers
+            .values()
+            .for_each(|number| add(&mut bits, *number));
+        bits
+    }
+
+    fn none(&self) -> Bits {
+        vec![0; self.numbers.len().div_ceil(64)]
+    }
+
+    /// What each graph lets through, callers again where a called graph lets more through.
     fn summaries(&mut self) {
         let mut open: Vec<GraphId> = self.program.graphs.ids().collect();
         while let Some(id) = open.pop() {
-            let mut fewer = false;
-            for start in self.kinds.starts() {
-                let followed = self.follow(id, &self.kinds.all(start));
-                let all = self.kinds.all(ALL);
-                let Some(known) = self.through.get_mut(id) else {
-                    continue;
-                };
-                let end = known.end.entry(start).or_insert_with(|| all.clone());
-                fewer |= meet(end, &followed.end);
-                let leave = known.leave.entry(start).or_insert(all);
-                fewer |= meet(leave, &followed.leave);
-            }
-            if fewer {
+            let Followed { end, leave, .. } = self.follow(id, &self.all());
+            let known = self.through.get_mut(id).zip(self.leaves.get_mut(id));
+            if known.is_some_and(|(ends, leaves)| join(ends, &end) | join(leaves, &leave)) {
                 let again = self.callers.get(id).into_iter().flatten();
                 open.extend(again.map(|(caller, _)| *caller));
             }
@@ -208,10 +244,10 @@ impl<'a> Unpermitted<'a> {
 
     /// What comes to each block, from the graphs that a run may begin with into those that they call.
     fn entries(&mut self) {
-        let mut begins: BTreeMap<GraphId, Left> = BTreeMap::new();
+        let mut begins: BTreeMap<GraphId, Bits> = BTreeMap::new();
         let mut open = Vec::new();
         for root in &self.roots {
-            begins.insert(*root, self.kinds.all(NONE));
+            begins.insert(*root, self.all());
             open.push(*root);
         }
         while let Some(id) = open.pop() {
@@ -225,9 +261,9 @@ impl<'a> Unpermitted<'a> {
                 let Some((child, _)) = called(node) else {
                     continue;
                 };
-                let given = self.asked_before(id, node, here.clone());
-                let known = begins.entry(child).or_insert_with(|| self.kinds.all(ALL));
-                if meet(known, &given) {
+                let given = self.asked_before(node, here.clone());
+                let known = begins.entry(child).or_insert_with(|| self.none());
+                if join(known, &given) {
                     open.push(child);
                 }
             }
@@ -235,90 +271,85 @@ impl<'a> Unpermitted<'a> {
         }
     }
 
-    /// What comes to each block of a graph that begins with `start`, and what is left behind it.
-    fn follow(&self, id: GraphId, start: &Left) -> Followed {
-        let Some(cfg) = self.cfgs.get(id) else {
-            return Followed::new(0, start);
+    /// What comes to each block of a graph that begins with `start`, and what leads out of it.
+    fn follow(&self, id: GraphId, start: &Bits) -> Followed {
+        let mut found = Followed {
+            at: Vec::new(),
+            end: self.none(),
+            leave: self.none(),
         };
+        let (Some(graph), Some(cfg)) = (self.program.graphs.get(id), self.cfgs.get(id)) else {
+            return found;
+        };
+        found.at = vec![self.none(); cfg.count()];
         let mut following = Following {
             ways: self,
-            id,
+            of: (id, graph),
             cfg,
-            found: Followed::new(cfg.count(), &self.kinds.all(ALL)),
+            found,
             open: VecDeque::new(),
             waiting: vec![false; cfg.count()],
         };
-        let mut start = start.clone();
-        if cfg.start.len() > 1 {
-            start.decided();
-        }
         for transition in &cfg.start {
-            following.lead_on(transition, &start);
+            following.lead_on(transition, start);
         }
         following.run();
-        let mut found = following.found;
+        let Followed { at, mut end, leave } = following.found;
         if cfg.exits {
             // It may end behind any super-step.
-            for left in &found.at {
-                meet(&mut found.end, left);
+            at.iter().for_each(|bits| _ = join(&mut end, bits));
+        }
+        Followed { at, end, leave }
+    }
+
+    /// Without what the questions permit that are asked ahead of all that the node does.
+    fn asked_before(&self, node: &Node, bits: Bits) -> Bits {
+        let before = node.stops.iter().filter(|stop| !stop.after);
+        self.without(bits, before.flat_map(|stop| &stop.permits))
+    }
+
+    fn without<'p>(&self, mut bits: Bits, permits: impl Iterator<Item = &'p Permit>) -> Bits {
+        for permit in permits {
+            let number = permit.tool.and_then(|tool| self.numbers.get(&tool));
+            if let Some(number) = number
+                && let Some(word) = bits.get_mut(number / 64)
+            {
+                *word &= !(1 << (number % 64));
             }
         }
-        found
+        bits
     }
 
-    /// With what the questions permit that are asked ahead of all that the node does.
-    fn asked_before(&self, graph: GraphId, node: &Node, mut left: Left) -> Left {
-        let before = node.stops.iter().filter(|stop| !stop.after);
-        for permit in before.flat_map(|stop| &stop.permits) {
-            left.permit(self.kinds.covered(graph, permit), permit);
-        }
-        if decides(node) {
-            left.decided();
-        }
-        left
-    }
-
-    /// What is left behind a way out of a block.
-    fn behind(&self, id: GraphId, from: BlockId, way: &Transition, begins: &Left) -> Left {
-        let BlockId::Node(at) = from else {
-            return begins.clone();
-        };
-        match self.node((id, at)) {
-            Some(node) => self.behind_node((id, at), node, way.kind, begins),
-            None => begins.clone(),
-        }
-    }
-
-    fn behind_node(
-        &self,
-        at: (GraphId, NodeId),
-        node: &Node,
-        kind: EdgeKind,
-        begins: &Left,
-    ) -> Left {
+    /// What is left behind a way out of a node.
+    fn behind(&self, at: (GraphId, NodeId), node: &Node, kind: EdgeKind, begins: &Bits) -> Bits {
         if kind == EdgeKind::Visits {
             return begins.clone();
         }
-        // A call that has failed may have used a permission; those of a task that fails are lost.
+        let used = self.uses.get(&at);
+        let with_used = |mut bits: Bits| {
+            used.into_iter().for_each(|used| _ = join(&mut bits, used));
+            bits
+        };
+        // A call that has failed may have used a permission.
         if kind == EdgeKind::Error {
-            let mut left = begins.clone();
-            self.kinds.call(at, &mut left);
-            return left;
+            return with_used(begins.clone());
         }
-        let asked = self.asked_before(at.0, node, begins.clone());
-        if matches!(kind, EdgeKind::Skip | EdgeKind::Timeout) {
-            return asked;
-        }
-        let mut left = asked.clone();
-        self.kinds.call(at, &mut left);
-        if let Some(through) = called(node).and_then(|(child, _)| self.through.get(child)) {
-            left.through(match kind {
-                EdgeKind::Child => &through.leave,
-                _ => &through.end,
-            });
-        }
-        if !matches!(kind, EdgeKind::Edge | EdgeKind::Goto) {
-            return left;
+        let asked = self.asked_before(node, begins.clone());
+        let through = called(node).and_then(|(child, _)| match kind {
+            EdgeKind::Child => self.leaves.get(child),
+            _ => self.through.get(child),
+        });
+        let below = |mut bits: Bits| {
+            let words = bits.iter_mut().zip(through.into_iter().flatten());
+            words.for_each(|(word, through)| *word &= through);
+            bits
+        };
+        let skipped = node.skips.iter().any(|skip| skip.to.is_none());
+        match kind {
+            EdgeKind::Child => return below(asked),
+            EdgeKind::Edge | EdgeKind::Goto if !skipped => {}
+            EdgeKind::Skip | EdgeKind::Timeout => return asked,
+            _ => return with_used(asked),
         }
         let own = match &node.work {
             Work::Interrupt { permits, .. } => permits.as_slice(),
@@ -326,52 +357,24 @@ impl<'a> Unpermitted<'a> {
         };
         let after = node.stops.iter().filter(|stop| stop.after);
         let after = after.flat_map(|stop| &stop.permits);
-        for permit in own.iter().chain(after) {
-            left.permit(self.kinds.covered(at.0, permit), permit);
-        }
-        if node.goto.as_ref().is_some_and(|goto| has_arms(&goto.node)) {
-            left.decided();
-        }
-        if node.skips.iter().any(|skip| skip.to.is_none()) {
-            meet(&mut left, &asked);
-        }
-        left
+        self.without(with_used(below(asked)), own.iter().chain(after))
     }
-}
-
-/// Whether a node may do nothing, or fail, by what was answered ahead of it.
-fn decides(node: &Node) -> bool {
-    !node.skips.is_empty() || !node.requires.is_empty()
-}
-
-fn has_arms(route: &Route) -> bool {
-    matches!(route, Route::Arms(..))
 }
 
 /// What the analysis of one graph finds.
 struct Followed {
     /// What has come to each block, by its number.
-    at: Vec<Left>,
+    at: Vec<Bits>,
     /// What has come to its end.
-    end: Left,
-    /// What it leaves for a node of its caller with.
-    leave: Left,
-}
-
-impl Followed {
-    fn new(blocks: usize, left: &Left) -> Self {
-        Self {
-            at: vec![left.clone(); blocks],
-            end: left.clone(),
-            leave: left.clone(),
-        }
-    }
+    end: Bits,
+    /// What has come to where it leaves for a node of its caller.
+    leave: Bits,
 }
 
 /// The analysis of one graph under way.
 struct Following<'f, 'a> {
     ways: &'f Unpermitted<'a>,
-    id: GraphId,
+    of: (GraphId, &'a Graph),
     cfg: &'a ControlFlowGraph,
     found: Followed,
     /// Blocks to which something new has come, first in, first out: so a join comes behind its members.
@@ -389,45 +392,46 @@ impl Following<'_, '_> {
             if let BlockId::Join(id) = block {
                 let met = self.members(id);
                 let at = self.found.at.get_mut(number);
-                if !at.is_some_and(|at| meet(at, &met)) {
+                if !at.is_some_and(|at| join(at, &met)) {
                     continue;
                 }
             }
             for transition in self.cfg.transitions(block) {
-                let behind = self.behind(number, transition);
+                let behind = self.behind(number, transition.kind);
                 self.lead_on(transition, &behind);
             }
         }
     }
 
     /// What is left behind a way out of a block.
-    fn behind(&self, number: usize, way: &Transition) -> Left {
+    fn behind(&self, number: usize, kind: EdgeKind) -> Bits {
         let begins = self.found.at.get(number).cloned().unwrap_or_default();
-        let from = self.cfg.block(number);
-        self.ways.behind(self.id, from, way, &begins)
+        match self.cfg.block(number) {
+            BlockId::Node(id) => match self.of.1.nodes.get(id) {
+                Some(node) => self.ways.behind((self.of.0, id), node, kind, &begins),
+                None => begins,
+            },
+            _ => begins,
+        }
     }
 
-    fn lead_on(&mut self, transition: &Transition, left: &Left) {
+    fn lead_on(&mut self, transition: &Transition, bits: &Bits) {
         for successor in &transition.successors {
             let number = self.cfg.number(successor.to);
             let new = match (successor.to, number) {
                 (BlockId::End, _) => {
-                    meet(&mut self.found.end, left);
+                    join(&mut self.found.end, bits);
                     false
                 }
                 (BlockId::Leave, _) => {
-                    meet(&mut self.found.leave, left);
+                    join(&mut self.found.leave, bits);
                     false
                 }
                 // Looked at when all that leads there now has been.
                 (BlockId::Join(_), _) => true,
                 (_, Some(number)) => {
-                    let mut left = left.clone();
-                    if successor.many {
-                        left.used_by_many(0..left.len());
-                    }
                     let at = self.found.at.get_mut(number);
-                    at.is_some_and(|at| meet(at, &left))
+                    at.is_some_and(|at| join(at, bits))
                 }
                 _ => false,
             };
@@ -439,20 +443,45 @@ impl Following<'_, '_> {
         }
     }
 
-    /// What comes to a join: the most of what its members bring.
-    fn members(&self, id: JoinId) -> Left {
-        let mut met = self.ways.kinds.all(NONE);
+    /// What comes to a join: what all of its members bring.
+    fn members(&self, id: JoinId) -> Bits {
+        let mut met = self.ways.all();
         let members = self.cfg.joins.get(id).into_iter();
         for (member, _) in members.flat_map(|join| &join.members) {
-            let mut brought = self.ways.kinds.all(ALL);
+            let mut brought = self.ways.none();
             for transition in self.cfg.transitions(BlockId::Node(*member)) {
                 let mut to = transition.successors.iter();
                 if to.any(|successor| successor.to == BlockId::Join(id)) {
-                    meet(&mut brought, &self.behind(member.0 as usize, transition));
+                    join(
+                        &mut brought,
+                        &self.behind(member.0 as usize, transition.kind),
+                    );
                 }
             }
-            met.at_least(&brought);
+            let words = met.iter_mut().zip(&brought);
+            words.for_each(|(word, brought)| *word &= brought);
         }
         met
     }
+}
+
+fn has(bits: &Bits, number: usize) -> bool {
+    let word = bits.get(number / 64);
+    word.is_some_and(|word| word & (1 << (number % 64)) != 0)
+}
+
+fn add(bits: &mut Bits, number: usize) {
+    if let Some(word) = bits.get_mut(number / 64) {
+        *word |= 1 << (number % 64);
+    }
+}
+
+/// Adds the other's bits; whether one was new.
+fn join(bits: &mut Bits, other: &Bits) -> bool {
+    let mut new = false;
+    for (word, other) in bits.iter_mut().zip(other) {
+        new |= *other & !*word != 0;
+        *word |= other;
+    }
+    new
 }
