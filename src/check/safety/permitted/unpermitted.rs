@@ -1,11 +1,12 @@
 //! Where some way of a run comes to without a permit of a tool.
 //!
-//! A forward analysis with one bit a tool: whether some way comes to a block and has passed no `permit` of it. Where ways meet,
+//! A forward analysis with two bits a tool: whether some way comes to a block without a `permit` of it that is left, and whether
+//! without one that lasts, which is for any number of calls. Where ways meet,
 //! one of them is enough; at a join none of its members may have one, as the permissions of all of them are passed on. A
 //! called graph is a summary: which ways from its start to its end pass no permit.
 //!
 //! A way passes a permit where the question is answered, whatever the answer. What a `skip`, a timeout or an error leads
-//! past counts for nothing. Behind a call of a tool that some question permits for one call there is no permit of it any more.
+//! past counts for nothing. A call uses up a `permit once`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,7 +14,7 @@ use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Permit, Program, Work};
 
-use super::super::super::calls::{called, callers};
+use super::super::super::calls::{called, callers, settle};
 use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition};
 use super::super::roots;
 use super::asking;
@@ -21,7 +22,7 @@ use super::asking;
 /// Most arrows of a way that are shown.
 const SHOWN: usize = 6;
 
-/// A set of the tools that have a permit, by their numbers.
+/// By the number of each tool that has a permit, which is even: whether none is left; by the next one: whether none lasts.
 type Bits = Vec<u64>;
 
 /// Where some way comes to without a permit.
@@ -30,7 +31,7 @@ pub struct Unpermitted<'a> {
     cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
     /// The tools that have a permit; of others no way has one.
     numbers: BTreeMap<ToolId, usize>,
-    /// The nodes that call tools which some question permits for one call, with those tools.
+    /// The nodes that call tools which have a permit, or a graph that does, with those tools.
     uses: BTreeMap<(GraphId, NodeId), Bits>,
     /// By graph: the tools that some way from its start to its end has no permit of.
     through: IdVec<GraphId, Bits>,
@@ -54,8 +55,9 @@ impl<'a> Unpermitted<'a> {
         cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
         permits: &BTreeMap<ToolId, Vec<&Permit>>,
     ) -> Self {
-        let numbers: BTreeMap<ToolId, usize> = permits.keys().copied().zip(0..).collect();
-        let words = numbers.len().div_ceil(64);
+        let numbers: BTreeMap<ToolId, usize> =
+            permits.keys().copied().zip((0..).step_by(2)).collect();
+        let words = numbers.len().div_ceil(32);
         let mut found = Self {
             program,
             cfgs,
@@ -69,7 +71,7 @@ impl<'a> Unpermitted<'a> {
             trees: BTreeMap::new(),
         };
         if !found.numbers.is_empty() {
-            found.uses = found.uses(permits);
+            found.uses = found.uses();
             found.summaries();
             found.entries();
         }
@@ -83,26 +85,36 @@ impl<'a> Unpermitted<'a> {
             return true;
         };
         let node = self.node(call);
-        let once = self.uses.get(&call).is_some_and(|bits| has(bits, number));
-        let again = once && node.is_some_and(|node| !matches!(node.work, Work::Call { .. }));
-        again || self.comes_to(call, number)
+        let many = node.is_some_and(|node| !matches!(node.work, Work::Call { .. }));
+        self.comes_to(call, number) || many && self.comes_to(call, number + 1)
     }
 
-    /// The nodes that call tools which some question permits for one call.
-    fn uses(&self, permits: &BTreeMap<ToolId, Vec<&Permit>>) -> BTreeMap<(GraphId, NodeId), Bits> {
-        let single = |permit: &&Permit| permit.once && permit.each.is_none();
+    /// The nodes that call tools which have a permit.
+    fn uses(&self) -> BTreeMap<(GraphId, NodeId), Bits> {
         let mut uses = BTreeMap::new();
         for (id, graph) in self.program.graphs.entries() {
             for (at, node) in graph.nodes.entries() {
                 for (tool, _) in asking(self.program, graph, node) {
-                    let once = permits.get(&tool).into_iter().flatten().any(|p| single(&p));
-                    if let Some(number) = self.numbers.get(&tool).filter(|_| once) {
+                    if let Some(number) = self.numbers.get(&tool) {
                         let bits = uses.entry((id, at)).or_insert_with(|| self.none());
                         add(bits, *number);
                     }
                 }
             }
         }
+        // A called graph uses up what its nodes do.
+        settle(self.program, |id| {
+            let of = uses.range((id, NodeId(0))..=(id, NodeId(u32::MAX)));
+            let mut used = self.none();
+            of.for_each(|(_, bits)| _ = join(&mut used, bits));
+            let mut new = false;
+            for call in self.callers.get(id).into_iter().flatten() {
+                if used.iter().any(|word| *word != 0) {
+                    new |= join(uses.entry(*call).or_insert_with(|| self.none()), &used);
+                }
+            }
+            new
+        });
         uses
     }
 
@@ -219,14 +231,15 @@ impl<'a> Unpermitted<'a> {
 
     fn all(&self) -> Bits {
         let mut bits = self.none();
-        self.numbers
-            .values()
-            .for_each(|number| add(&mut bits, *number));
+        for number in self.numbers.values() {
+            add(&mut bits, *number);
+            add(&mut bits, number + 1);
+        }
         bits
     }
 
     fn none(&self) -> Bits {
-        vec![0; self.numbers.len().div_ceil(64)]
+        vec![0; self.numbers.len().div_ceil(32)]
     }
 
     /// What each graph lets through, callers again where a called graph lets more through.
@@ -314,7 +327,8 @@ impl<'a> Unpermitted<'a> {
             if let Some(number) = number
                 && let Some(word) = bits.get_mut(number / 64)
             {
-                *word &= !(1 << (number % 64));
+                let lasts = !permit.once || permit.each.is_some();
+                *word &= !((if lasts { 3 } else { 1 }) << (number % 64));
             }
         }
         bits
@@ -327,7 +341,7 @@ impl<'a> Unpermitted<'a> {
         }
         let used = self.uses.get(&at);
         let with_used = |mut bits: Bits| {
-            used.into_iter().for_each(|used| _ = join(&mut bits, used));
+            used.into_iter().for_each(|used| spend(&mut bits, used));
             bits
         };
         // A call that has failed may have used a permission.
@@ -429,9 +443,18 @@ impl Following<'_, '_> {
                 }
                 // Looked at when all that leads there now has been.
                 (BlockId::Join(_), _) => true,
-                (_, Some(number)) => {
+                (to, Some(number)) => {
+                    let used = match to {
+                        // Of several tasks only one has a permission for one call.
+                        BlockId::Node(at) if successor.many => self.ways.uses.get(&(self.of.0, at)),
+                        _ => None,
+                    };
                     let at = self.found.at.get_mut(number);
-                    at.is_some_and(|at| join(at, bits))
+                    at.is_some_and(|at| {
+                        let mut bits = bits.clone();
+                        used.into_iter().for_each(|used| spend(&mut bits, used));
+                        join(at, &bits)
+                    })
                 }
                 _ => false,
             };
@@ -468,6 +491,13 @@ impl Following<'_, '_> {
 fn has(bits: &Bits, number: usize) -> bool {
     let word = bits.get(number / 64);
     word.is_some_and(|word| word & (1 << (number % 64)) != 0)
+}
+
+/// Uses up permits for one call.
+fn spend(bits: &mut Bits, used: &Bits) {
+    for (word, used) in bits.iter_mut().zip(used) {
+        *word |= *word >> 1 & used;
+    }
 }
 
 fn add(bits: &mut Bits, number: usize) {
