@@ -90,6 +90,8 @@ impl Slots {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     /// A task that is dropped while another has its place gives nothing back twice.

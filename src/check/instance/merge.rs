@@ -102,10 +102,10 @@ type Key = (&'static str, Span);
 
 /// What was found in a graph as it is written, and in its instances what counts beside that. Warnings about what is of no use
 /// in an instance are none: it may be of use in another.
-fn parts<'g>(
+fn parts(
     template: Diagnostics,
-    instances: Vec<(&'g Graph, Diagnostics)>,
-) -> (Vec<Diagnostic>, Vec<(&'g Graph, Vec<Diagnostic>)>) {
+    instances: Vec<(&Graph, Diagnostics)>,
+) -> (Vec<Diagnostic>, Vec<(&Graph, Vec<Diagnostic>)>) {
     let of_instance = |found: &Diagnostic| OF_INSTANCES.contains(&found.code);
     let own: Vec<Diagnostic> = template
         .into_iter()
@@ -131,10 +131,10 @@ fn merge(template: Diagnostics, instances: Vec<(&Graph, Diagnostics)>, diags: &m
 
 /// What was found in each instance. What is made of a graph with some items is one of several that are made of it with others:
 /// a mistake of its own is one of all its instances, and may be none of theirs.
-fn of_each<'g>(
+fn of_each(
     template: Diagnostics,
-    instances: Vec<(&'g Graph, Diagnostics)>,
-) -> Vec<(&'g Graph, Vec<Diagnostic>)> {
+    instances: Vec<(&Graph, Diagnostics)>,
+) -> Vec<(&Graph, Vec<Diagnostic>)> {
     let (own, mut instances) = parts(template, instances);
     for (_, found) in &mut instances {
         found.extend(own.iter().cloned());
