@@ -313,7 +313,7 @@ fn input(dice: &mut Dice, origin: Origin) -> Json {
 /// How many inputs each clean program is run with.
 const RUNS: usize = 5;
 
-/// `PROMISES=100000 cargo test --release --test promises -- --nocapture` runs so many clean programs; `PROMISES_ROUND=N` one round again.
+/// `PROMISES=100000 CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo test --test promises -- --nocapture` runs so many clean programs; `PROMISES_ROUND=N` one round again.
 #[test]
 fn clean_programs_keep_what_is_promised() {
     let number = |name| std::env::var(name).ok().map(|text| text.parse().unwrap());
