@@ -158,8 +158,8 @@ impl Ways<'_> {
                 continue;
             }
             let permitted = node.is_some_and(|node| self.permitted_behind(node));
+            let called = node.is_some_and(|node| self.permitted_in_call(node));
             for arm in &spot.arms {
-                let called = node.is_some_and(|node| self.permitted_in_call(node));
                 let taken = |way: &&Way| match way.leaves {
                     true => !called,
                     false => way.unasked || !permitted,

@@ -41,10 +41,10 @@ pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
 }
 
 /// For each graph the number of its circle: graphs that call each other have the same.
-pub fn circles(program: &Program) -> BTreeMap<GraphId, usize> {
+pub fn circles(callers: &IdVec<GraphId, Vec<(GraphId, NodeId)>>) -> BTreeMap<GraphId, usize> {
     let mut calls: DiGraph<GraphId, ()> = DiGraph::new();
-    let index: Vec<_> = program.graphs.ids().map(|id| calls.add_node(id)).collect();
-    for (id, callers) in callers(program).entries() {
+    let index: Vec<_> = callers.ids().map(|id| calls.add_node(id)).collect();
+    for (id, callers) in callers.entries() {
         for (caller, _) in callers {
             if let (Some(from), Some(to)) = (index.get(caller.0 as usize), index.get(id.0 as usize))
             {

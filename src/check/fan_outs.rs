@@ -54,8 +54,9 @@ pub fn passed_over(
     diags: &mut Diagnostics,
 ) {
     let unwritten = |count| LeavesUnwritten::new(cfg, effects, count, known).at_start();
-    // What no list is to blame for is reported by itself.
-    let mut otherwise = None;
+    // The fields that any empty list leaves without a value, found when first asked for. What no list is to blame for is
+    // reported by itself.
+    let mut candidates: Option<Vec<FieldId>> = None;
     for (sender, each, at) in unled(graph) {
         let Some(worker) = each.worker.filter(|_| !is_full(graph, &each.items)) else {
             continue;
@@ -80,14 +81,23 @@ pub fn passed_over(
             );
             continue;
         }
-        let left = unwritten(Count::Empty(at));
-        let otherwise = otherwise.get_or_insert_with(|| unwritten(Count::Sure));
-        let mut left = effects.tracked.list(&left);
-        let field = left.find_map(|id| {
-            let field = graph.fields.get(id)?;
-            let needed = field.mode.is_out() && !begins_set(field);
-            (needed && !effects.tracked.has(otherwise, id)).then_some(field)
+        let candidates = candidates.get_or_insert_with(|| {
+            let (left, otherwise) = (unwritten(Count::Certain), unwritten(Count::Sure));
+            let fields = effects.tracked.list(&left);
+            let needed = fields.filter(|id| {
+                let field = graph.fields.get(*id);
+                let needed = field.is_some_and(|field| field.mode.is_out() && !begins_set(field));
+                needed && !effects.tracked.has(&otherwise, *id)
+            });
+            needed.collect()
         });
+        if candidates.is_empty() {
+            continue;
+        }
+        let left = unwritten(Count::Empty(at));
+        let mut fields = candidates.iter();
+        let field = fields.find(|id| effects.tracked.has(&left, **id));
+        let field = field.and_then(|id| graph.fields.get(*id));
         if let Some(field) = field {
             let name = &field.name.node;
             let message = format!("where this list is empty, `out` field `{name}` has no value");

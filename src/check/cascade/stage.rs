@@ -114,7 +114,8 @@ pub fn suppress(program: &Program, places: &Places, diags: &mut Diagnostics) {
             }
         };
     }
-    let (callers, circles) = (callers(program), circles(program));
+    let callers = callers(program);
+    let circles = circles(&callers);
     let mut open: Vec<GraphId> = first.keys().copied().collect();
     while let Some(id) = open.pop() {
         let own = first.get(&id).copied().unwrap_or(Stage::Use);

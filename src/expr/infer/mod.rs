@@ -56,6 +56,7 @@ pub(super) use either::some_lack;
 pub use either::{has_field, narrowed};
 pub(super) use format::misformats;
 pub use join::{join, widen};
+pub(super) use narrow::has_no_null;
 pub use narrow::{Narrowing, facts};
 pub use overload::called;
 pub use path::path;

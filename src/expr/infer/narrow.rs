@@ -455,15 +455,19 @@ impl Checker<'_> {
             let all: Vec<Type> = elements.map(|e| self.silent(&e.value)).collect();
             known.leave_texts((&path, &self.silent(item)), &all, truth, self.types);
         }
-        let not_null = match self.silent(list) {
-            Type::List(of) => !of.admits_null(),
-            Type::Map(_) | Type::Record(_) => true,
-            _ => false,
-        };
-        if truth && not_null {
+        if truth && has_no_null(&self.silent(list)) {
             known.note(path);
         }
         known
+    }
+}
+
+/// Whether `x in xs` shows that `x` is not null, for an `xs` of that type.
+pub(in crate::expr) fn has_no_null(of: &Type) -> bool {
+    match of {
+        Type::List(of) => !of.admits_null(),
+        Type::Map(_) | Type::Record(_) => true,
+        _ => false,
     }
 }
 

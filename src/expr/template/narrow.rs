@@ -5,7 +5,7 @@ use minijinja::machinery::ast::{
     self, BinOpKind, CallArg, CallType, CompareOpKind, Expr, UnaryOpKind,
 };
 
-use super::super::infer::{Narrowing, facts};
+use super::super::infer::{Narrowing, facts, has_no_null};
 use super::super::ty::Type;
 use super::check::Check;
 use super::filter::excludes_null;
@@ -159,12 +159,7 @@ impl Check<'_> {
             let all: Vec<Type> = elements.iter().map(|e| self.silent(e)).collect();
             known.leave_texts((&path, &self.silent(item)), &all, truth, self.types);
         }
-        let not_null = match self.silent(list) {
-            Type::List(of) => !of.admits_null(),
-            Type::Map(_) | Type::Record(_) => true,
-            _ => false,
-        };
-        if truth && not_null {
+        if truth && has_no_null(&self.silent(list)) {
             known.note(path);
         }
         known
