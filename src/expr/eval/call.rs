@@ -5,12 +5,12 @@ use regex::Regex;
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::Span;
-use crate::expr::function::{self, BuiltinKind, Compute, FunctionSpec, Rule, pattern};
+use crate::expr::function::{self, BuiltinKind, FunctionSpec, Rule, pattern};
 use crate::value::Value;
 
 use super::compiler::{Compiler, error};
-use super::machine::{Eval, Evaluated, Machine, Node};
-use super::optional::Or;
+use super::machine::{Evaluated, Machine, Node, node};
+use super::optional::or;
 use super::{CompileError, ErrorKind, EvalError, effect, has, macros, name};
 
 pub(super) fn compile(
@@ -42,12 +42,8 @@ pub(super) fn compile(
         return Ok(node);
     }
     if let ("or" | "orValue", [other]) = (function.as_str(), args) {
-        return Ok(Box::new(Or {
-            operand: compiler.node(target)?,
-            other: compiler.node(other)?,
-            unwrap: function.as_str() == "orValue",
-            span,
-        }));
+        let (operand, other) = (compiler.node(target)?, compiler.node(other)?);
+        return Ok(or(operand, other, function.as_str() == "orValue", span));
     }
     from_table(compiler, span, function, function, Some(target), args)
 }
@@ -90,21 +86,44 @@ fn from_table(
         nodes.push(compiler.node(target)?);
     }
     nodes.extend(compiler.nodes(args)?);
-    Ok(match (pattern, nodes.len()) {
-        (Some((regex, apply)), 2) => Box::new(Matched {
-            text: nodes.swap_remove(0),
-            regex,
-            apply,
-            name: found.name,
-            span,
-        }),
-        _ => Box::new(Call {
-            function: found,
-            compute,
-            args: nodes,
-            span,
-        }),
-    })
+    match (pattern, nodes.len()) {
+        (Some((regex, apply)), 2) => {
+            let text = nodes.swap_remove(0);
+            node(move |machine| {
+                let text = text.eval(machine)?;
+                machine.spend(text.weight() / 16, span)?;
+                let result = match text.as_str() {
+                    Some(text) => Ok(apply(&regex, text)),
+                    None => Err(format!("a text is expected, found `{}`", text.kind())),
+                };
+                finish(machine, result, found.name, span)
+            })
+        }
+        _ => {
+            let call = move |machine: &mut Machine<'_>, args: &[Value]| {
+                if !found.quick {
+                    let weight = args.iter().map(Value::weight).sum::<usize>();
+                    machine.spend(weight / 16, span)?;
+                }
+                finish(machine, compute(args), found.name, span)
+            };
+            node(move |machine| match nodes.as_slice() {
+                [a] => {
+                    let values = [a.eval(machine)?];
+                    call(machine, &values)
+                }
+                [a, b] => {
+                    let values = [a.eval(machine)?, b.eval(machine)?];
+                    call(machine, &values)
+                }
+                args => {
+                    let values = args.iter().map(|arg| arg.eval(machine));
+                    let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+                    call(machine, &values)
+                }
+            })
+        }
+    }
 }
 
 fn unknown(function: &str, method: bool) -> String {
@@ -156,70 +175,6 @@ fn constant_pattern(
             .map(|regex| Some((regex, apply)))
             .map_err(|message| error(span, message)),
         _ => Ok(None),
-    }
-}
-
-/// A function of the table.
-struct Call {
-    function: &'static FunctionSpec,
-    compute: Compute,
-    args: Vec<Node>,
-    span: Span,
-}
-
-impl Eval for Call {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let result = match self.args.as_slice() {
-            [a] => {
-                let values = [a.eval(machine)?];
-                self.call(machine, &values)?
-            }
-            [a, b] => {
-                let values = [a.eval(machine)?, b.eval(machine)?];
-                self.call(machine, &values)?
-            }
-            args => {
-                let values: Result<Vec<Value>, _> =
-                    args.iter().map(|arg| arg.eval(machine)).collect();
-                self.call(machine, &values?)?
-            }
-        };
-        finish(machine, result, self.function.name, self.span)
-    }
-}
-
-impl Call {
-    fn call(
-        &self,
-        machine: &mut Machine<'_>,
-        args: &[Value],
-    ) -> Result<Result<Value, String>, Box<EvalError>> {
-        if !self.function.quick {
-            let weight = args.iter().map(Value::weight).sum::<usize>();
-            machine.spend(weight / 16, self.span)?;
-        }
-        Ok((self.compute)(args))
-    }
-}
-
-/// A function of a text and a constant pattern.
-struct Matched {
-    text: Node,
-    regex: Regex,
-    apply: pattern::Apply,
-    name: &'static str,
-    span: Span,
-}
-
-impl Eval for Matched {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let text = self.text.eval(machine)?;
-        machine.spend(text.weight() / 16, self.span)?;
-        let result = match text.as_str() {
-            Some(text) => Ok((self.apply)(&self.regex, text)),
-            None => Err(format!("a text is expected, found `{}`", text.kind())),
-        };
-        finish(machine, result, self.name, self.span)
     }
 }
 

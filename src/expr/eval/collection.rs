@@ -5,7 +5,7 @@ use crate::base::Span;
 use crate::value::{Key, List, Map, Value};
 
 use super::compiler::Compiler;
-use super::machine::{Eval, Evaluated, Machine, Node};
+use super::machine::{Machine, Node, node};
 use super::{CompileError, ErrorKind, EvalError, brief};
 
 /// A part of a literal: its value, and whether it is left out where it is none.
@@ -49,27 +49,17 @@ pub(super) fn compile_list(
     span: Span,
     elements: &[Element],
 ) -> Result<Node, CompileError> {
-    let elements = elements
-        .iter()
-        .map(|element| Part::compile(compiler, &element.value, element.optional))
-        .collect::<Result<_, _>>()?;
-    Ok(Box::new(ListLiteral { elements, span }))
-}
-
-struct ListLiteral {
-    elements: Vec<Part>,
-    span: Span,
-}
-
-impl Eval for ListLiteral {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let mut list = Vec::with_capacity(self.elements.len());
-        for element in &self.elements {
+    let elements = elements.iter();
+    let elements = elements.map(|part| Part::compile(compiler, &part.value, part.optional));
+    let elements: Vec<Part> = elements.collect::<Result<_, _>>()?;
+    node(move |machine| {
+        let mut list = Vec::with_capacity(elements.len());
+        for element in &elements {
             list.extend(element.eval(machine)?);
         }
         let list: List = list.into_iter().collect();
-        machine.made(Value::List(list), self.span)
-    }
+        machine.made(Value::List(list), span)
+    })
 }
 
 pub(super) fn compile_map(
@@ -84,19 +74,10 @@ pub(super) fn compile_map(
             let value = Part::compile(compiler, &entry.value, entry.optional)?;
             Ok((key, value))
         })
-        .collect::<Result<_, CompileError>>()?;
-    Ok(Box::new(MapLiteral { entries, span }))
-}
-
-struct MapLiteral {
-    entries: Vec<(Part, Part)>,
-    span: Span,
-}
-
-impl Eval for MapLiteral {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+        .collect::<Result<Vec<(Part, Part)>, CompileError>>()?;
+    node(move |machine| {
         let mut map = Map::new();
-        for (key_part, value) in &self.entries {
+        for (key_part, value) in &entries {
             let key = literal_key(key_part.node.eval(machine)?, key_part.span)?;
             if map.get_key(&key).is_some() {
                 return Err(EvalError::about(
@@ -110,8 +91,8 @@ impl Eval for MapLiteral {
                 map.insert(key, value);
             }
         }
-        machine.made(Value::Map(map), self.span)
-    }
+        machine.made(Value::Map(map), span)
+    })
 }
 
 /// Floats find keys but can't be keys.

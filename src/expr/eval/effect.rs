@@ -5,7 +5,7 @@ use crate::base::Span;
 use crate::value::Value;
 
 use super::compiler::{Compiler, error};
-use super::machine::{Eval, Evaluated, Machine, Node};
+use super::machine::{Node, node};
 use super::{CompileError, Effect, ErrorKind, EvalError, name};
 
 pub(super) fn compile(
@@ -25,21 +25,10 @@ pub(super) fn compile(
             format!("`{function}()` may not be called here: the value must be the same each time"),
         ));
     }
-    Ok(Box::new(Perform { effect, span }))
-}
-
-struct Perform {
-    effect: Effect,
-    span: Span,
-}
-
-impl Eval for Perform {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        machine
-            .env
-            .effect(self.effect)
-            .map_err(|message| EvalError::boxed(self.span, ErrorKind::Effect, message))
-    }
+    node(move |machine| {
+        let found = machine.env.effect(effect);
+        found.map_err(|message| EvalError::boxed(span, ErrorKind::Effect, message))
+    })
 }
 
 /// Compiles `stale(state.x)` and `invalidated_by(state.x)`.
@@ -70,29 +59,15 @@ pub(super) fn compile_freshness(
         let known = fields.map(|(name, _)| name.as_str());
         return Err(error(field.span, name::meant(message, field, known)));
     };
-    Ok(Box::new(Freshness {
-        index,
-        names: function == "invalidated_by",
-        span,
-    }))
-}
-
-struct Freshness {
-    index: u32,
-    /// Whether the names are asked for, not only whether there are any.
-    names: bool,
-    span: Span,
-}
-
-impl Eval for Freshness {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let names = machine
-            .env
-            .invalidated_by(self.index)
-            .map_err(|message| EvalError::boxed(self.span, ErrorKind::Function, message))?;
-        Ok(match self.names {
+    // Whether the names are asked for, not only whether there are any.
+    let named = function == "invalidated_by";
+    node(move |machine| {
+        let names = machine.env.invalidated_by(index);
+        let names =
+            names.map_err(|message| EvalError::boxed(span, ErrorKind::Function, message))?;
+        Ok(match named {
             true => names,
             false => Value::Bool(names.as_list().is_some_and(|names| !names.is_empty())),
         })
-    }
+    })
 }

@@ -5,12 +5,11 @@
 //! `has` is what narrows `T?` to `T`, so null counts as not there.
 
 use crate::ast::expr::{Expr, ExprKind};
-use crate::base::Span;
 use crate::expr::function::message;
 use crate::value::{Str, Value};
 
 use super::compiler::{Compiler, error};
-use super::machine::{Eval, Evaluated, Machine, Node};
+use super::machine::{Node, node};
 use super::select::no_fields;
 use super::{CompileError, ErrorKind, name};
 
@@ -27,14 +26,31 @@ pub(super) fn compile(compiler: &mut Compiler<'_>, arg: &Expr) -> Result<Node, C
         ));
     };
     if is_name(compiler, arg) {
+        // `has(state.x)`: a field without a value is not there.
         let value = compiler.node(arg)?;
-        return Ok(Box::new(HasValue { value }));
+        return node(move |machine| match value.eval(machine) {
+            Ok(value) => Ok(Value::Bool(!value.is_null())),
+            Err(error) if error.kind == ErrorKind::NoValue => Ok(Value::Bool(false)),
+            Err(error) => Err(error),
+        });
     }
-    Ok(Box::new(Has {
-        operand: compiler.node(operand)?,
-        field: field.as_str().into(),
-        span: arg.span,
-    }))
+    let (operand, field) = (compiler.node(operand)?, Str::from(field.as_str()));
+    let span = arg.span;
+    node(move |machine| {
+        let mut operand = operand.eval(machine)?;
+        while let Value::Optional(inner) = operand {
+            match inner {
+                None => return Ok(Value::Bool(false)),
+                Some(value) => operand = (*value).clone(),
+            }
+        }
+        match operand {
+            Value::Map(map) => Ok(Value::Bool(
+                message::field(&map, &field).is_some_and(|value| !value.is_null()),
+            )),
+            other => Err(no_fields(&other, &field, span)),
+        }
+    })
 }
 
 /// Whether `a.b` as a whole is a field of `state` or a dotted name.
@@ -54,43 +70,4 @@ fn is_name(compiler: &Compiler<'_>, arg: &Expr) -> bool {
             && parts.len() == 2
             && compiler.scope.slot("state").is_none()
             && compiler.scope.state.is_some())
-}
-
-/// `has(state.x)`: a field without a value is not there.
-struct HasValue {
-    value: Node,
-}
-
-impl Eval for HasValue {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        match self.value.eval(machine) {
-            Ok(value) => Ok(Value::Bool(!value.is_null())),
-            Err(error) if error.kind == ErrorKind::NoValue => Ok(Value::Bool(false)),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-struct Has {
-    operand: Node,
-    field: Str,
-    span: Span,
-}
-
-impl Eval for Has {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let mut operand = self.operand.eval(machine)?;
-        while let Value::Optional(inner) = operand {
-            match inner {
-                None => return Ok(Value::Bool(false)),
-                Some(value) => operand = (*value).clone(),
-            }
-        }
-        match operand {
-            Value::Map(map) => Ok(Value::Bool(
-                message::field(&map, &self.field).is_some_and(|value| !value.is_null()),
-            )),
-            other => Err(no_fields(&other, &self.field, self.span)),
-        }
-    }
 }

@@ -6,7 +6,7 @@ use crate::expr::function::optional::present;
 use crate::value::{Key, List, Map, Value};
 
 use super::compiler::Compiler;
-use super::machine::{Eval, Evaluated, Machine, Node};
+use super::machine::{Evaluated, Node, node};
 use super::{CompileError, ErrorKind, EvalError, brief};
 
 pub(super) fn compile(
@@ -18,60 +18,31 @@ pub(super) fn compile(
 ) -> Result<Node, CompileError> {
     let operand = compiler.node(operand)?;
     let index = compiler.node(index)?;
-    Ok(match optional {
-        true => Box::new(OptionalIndex {
-            operand,
-            index,
-            span,
-        }),
-        false => Box::new(Index {
-            operand,
-            index,
-            span,
-        }),
-    })
-}
-
-struct Index {
-    operand: Node,
-    index: Node,
-    span: Span,
-}
-
-impl Eval for Index {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let operand = self.operand.eval(machine)?;
-        let index = self.index.eval(machine)?;
+    if optional {
+        // None where there is no such element, as with `.?`.
+        return node(move |machine| {
+            let operand = operand.eval(machine)?;
+            let index = index.eval(machine)?;
+            lookup(Some(&operand), &index, span)
+        });
+    }
+    node(move |machine| {
+        let operand = operand.eval(machine)?;
+        let index = index.eval(machine)?;
         match &operand {
             Value::Map(map) => map_entry(map, &index).cloned().ok_or_else(|| {
                 let key = format!("`{}`", brief(&index));
-                EvalError::about(self.span, ErrorKind::NoSuchKey, "no such key", key)
+                EvalError::about(span, ErrorKind::NoSuchKey, "no such key", key)
             }),
             Value::List(list) => {
-                let place = position(&index, self.span)?;
-                list_element(list, place)
-                    .cloned()
-                    .ok_or_else(|| out_of_range(list, place, self.span))
+                let place = position(&index, span)?;
+                let element = list_element(list, place).cloned();
+                element.ok_or_else(|| out_of_range(list, place, span))
             }
-            Value::Optional(inner) => lookup(inner.as_deref(), &index, self.span),
-            other => Err(not_indexed(other, self.span)),
+            Value::Optional(inner) => lookup(inner.as_deref(), &index, span),
+            other => Err(not_indexed(other, span)),
         }
-    }
-}
-
-/// None where there is no such element, as with `.?`.
-struct OptionalIndex {
-    operand: Node,
-    index: Node,
-    span: Span,
-}
-
-impl Eval for OptionalIndex {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let operand = self.operand.eval(machine)?;
-        let index = self.index.eval(machine)?;
-        lookup(Some(&operand), &index, self.span)
-    }
+    })
 }
 
 fn lookup(operand: Option<&Value>, index: &Value, span: Span) -> Evaluated {

@@ -3,38 +3,24 @@
 use crate::ast::expr::Literal;
 use crate::value::Value;
 
-use super::machine::{Eval, Evaluated, Machine, Node};
+use super::machine::Node;
 use super::{CompileError, ErrorKind, EvalError};
 
 /// A value known beforehand.
-pub(super) struct Constant(pub Value);
-
-impl Eval for Constant {
-    fn eval(&self, _: &mut Machine<'_>) -> Evaluated {
-        Ok(self.0.clone())
-    }
+pub(super) fn constant(value: Value) -> Node {
+    Node::new(move |_| Ok(value.clone()))
 }
 
 /// What failed to compile, where that is to be found out in evaluation.
-struct Unresolved(CompileError);
-
-impl Eval for Unresolved {
-    fn eval(&self, _: &mut Machine<'_>) -> Evaluated {
-        let CompileError { message, span } = &self.0;
-        Err(EvalError::boxed(
-            *span,
-            ErrorKind::NoValue,
-            message.as_str(),
-        ))
-    }
-}
-
-pub(super) fn unresolved(error: CompileError) -> Node {
-    Box::new(Unresolved(error))
+pub(super) fn unresolved(CompileError { message, span }: CompileError) -> Node {
+    Node::new(move |_| {
+        let message = message.as_str();
+        Err(EvalError::boxed(span, ErrorKind::NoValue, message))
+    })
 }
 
 pub(super) fn compile(literal: &Literal) -> Node {
-    Box::new(Constant(value(literal)))
+    constant(value(literal))
 }
 
 fn value(literal: &Literal) -> Value {

@@ -8,7 +8,7 @@ use crate::base::Span;
 use crate::value::Value;
 
 use super::compiler::Compiler;
-use super::machine::{Eval, Evaluated, Machine, Node};
+use super::machine::{Node, node};
 use super::{CompileError, EvalError};
 
 pub(super) fn compile(
@@ -16,38 +16,23 @@ pub(super) fn compile(
     op: LogicalOp,
     operands: &[Expr],
 ) -> Result<Node, CompileError> {
-    let operands = operands
-        .iter()
-        .map(|operand| Ok((compiler.node(operand)?, operand.span)))
-        .collect::<Result<_, CompileError>>()?;
+    let operands = operands.iter();
+    let operands = operands.map(|operand| Ok((compiler.node(operand)?, operand.span)));
+    let operands: Vec<(Node, Span)> = operands.collect::<Result<_, CompileError>>()?;
+    // The operand's value that settles the whole.
     let (decides, sign) = match op {
         LogicalOp::And => (false, "&&"),
         LogicalOp::Or => (true, "||"),
     };
-    Ok(Box::new(Logical {
-        decides,
-        sign,
-        operands,
-    }))
-}
-
-struct Logical {
-    /// The operand's value that settles the whole.
-    decides: bool,
-    sign: &'static str,
-    operands: Vec<(Node, Span)>,
-}
-
-impl Eval for Logical {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+    node(move |machine| {
         let mut failed = None;
-        for (operand, span) in &self.operands {
+        for (operand, span) in &operands {
             let error = match operand.eval(machine) {
-                Ok(Value::Bool(value)) if value == self.decides => return Ok(Value::Bool(value)),
+                Ok(Value::Bool(value)) if value == decides => return Ok(Value::Bool(value)),
                 Ok(Value::Bool(_)) => continue,
                 Ok(other) => EvalError::wrong_kind(
                     *span,
-                    format!("`{}` takes `bool`s, found `{}`", self.sign, other.kind()),
+                    format!("`{sign}` takes `bool`s, found `{}`", other.kind()),
                 ),
                 Err(error) if error.kind.is_fatal() => return Err(error),
                 Err(error) => error,
@@ -56,9 +41,9 @@ impl Eval for Logical {
         }
         match failed {
             Some(error) => Err(error),
-            None => Ok(Value::Bool(!self.decides)),
+            None => Ok(Value::Bool(!decides)),
         }
-    }
+    })
 }
 
 pub(super) fn compile_conditional(
@@ -67,31 +52,18 @@ pub(super) fn compile_conditional(
     yes: &Expr,
     no: &Expr,
 ) -> Result<Node, CompileError> {
-    Ok(Box::new(Conditional {
-        span: condition.span,
-        condition: compiler.node(condition)?,
-        yes: compiler.node(yes)?,
-        no: compiler.node(no)?,
-    }))
-}
-
-struct Conditional {
-    condition: Node,
-    yes: Node,
-    no: Node,
-    /// Of the condition.
-    span: Span,
-}
-
-impl Eval for Conditional {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        match self.condition.eval(machine)? {
-            Value::Bool(true) => self.yes.eval(machine),
-            Value::Bool(false) => self.no.eval(machine),
-            other => Err(EvalError::wrong_kind(
-                self.span,
-                format!("a condition is a `bool`, found `{}`", other.kind()),
-            )),
-        }
-    }
+    let span = condition.span;
+    let (condition, yes, no) = (
+        compiler.node(condition)?,
+        compiler.node(yes)?,
+        compiler.node(no)?,
+    );
+    node(move |machine| match condition.eval(machine)? {
+        Value::Bool(true) => yes.eval(machine),
+        Value::Bool(false) => no.eval(machine),
+        other => Err(EvalError::wrong_kind(
+            span,
+            format!("a condition is a `bool`, found `{}`", other.kind()),
+        )),
+    })
 }

@@ -3,19 +3,35 @@
 use crate::base::Span;
 use crate::value::{MAX_TEXT, Value};
 
-use super::{Env, ErrorKind, EvalError};
+use super::{CompileError, Env, ErrorKind, EvalError};
 
 /// Loop iterations and created elements in one evaluation: seconds of work, far above honest use.
 const FUEL: u64 = 10_000_000;
 
 pub(super) type Evaluated = Result<Value, Box<EvalError>>;
 
+type Evaluate = dyn Fn(&mut Machine<'_>) -> Evaluated + Send + Sync;
+
 /// A compiled construct.
-pub(super) trait Eval: Send + Sync {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated;
+pub(super) struct Node(Box<Evaluate>);
+
+impl Node {
+    /// One that is evaluated so.
+    pub fn new(eval: impl Fn(&mut Machine<'_>) -> Evaluated + Send + Sync + 'static) -> Self {
+        Self(Box::new(eval))
+    }
+
+    pub fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+        (self.0)(machine)
+    }
 }
 
-pub(super) type Node = Box<dyn Eval>;
+/// [`Node::new`] as what a construct compiles to.
+pub(super) fn node(
+    eval: impl Fn(&mut Machine<'_>) -> Evaluated + Send + Sync + 'static,
+) -> Result<Node, CompileError> {
+    Ok(Node::new(eval))
+}
 
 /// Place of a loop variable in the machine.
 #[derive(Debug, Clone, Copy)]

@@ -2,9 +2,8 @@
 //!
 //! [`compile`] turns a tree into a [`Program`] in which every name is already a slot, a field's
 //! index, an enum member or a loop variable's place; nothing is looked up by name while it runs.
-//! Each construct is a type of its own that knows how to evaluate itself (trait `Eval` in
-//! [`machine`]), beside the function that compiles it. The meaning is CEL's; where the language
-//! adds to it, the file says so.
+//! Each construct becomes a closure over what it is made of ([`machine::Node`]). The meaning is CEL's; where the
+//! language adds to it, the file says so.
 //!
 //! What a program needs of the world it asks an [`Env`] for. It reads no clock, no file and no
 //! environment, and it ends: loops and created elements use up fuel, sizes are bounded.

@@ -11,9 +11,9 @@ use crate::expr::ty::TYPE_NAMES;
 use crate::value::{Map, Str, Value};
 
 use super::compiler::{Compiler, error};
-use super::literal::Constant;
-use super::machine::{Eval, Evaluated, Local, Machine, Node};
-use super::select::Select;
+use super::literal::constant;
+use super::machine::{Node, node};
+use super::select::select;
 use super::{CompileError, ErrorKind, EvalError};
 
 /// Those of protocol buffers, which are values too.
@@ -65,20 +65,17 @@ pub(super) fn compile_path(
         return Err(error(span, "expected a name"));
     };
     if let Some(local) = compiler.local(first) {
-        return Ok(selects(Box::new(Variable(local)), rest));
+        let variable = Node::new(move |machine| Ok(machine.local(local)));
+        return Ok(selects(variable, rest));
     }
     if let Some((slot, len)) = slot(compiler, parts) {
         let name = joined(parts.get(..len).unwrap_or_default());
         let span = parts.get(len - 1).map_or(span, |(_, span)| *span);
-        let named = Named {
-            slot,
-            name: name.into(),
-            span,
-        };
-        return Ok(selects(
-            Box::new(named),
-            parts.get(len..).unwrap_or_default(),
-        ));
+        let named = Node::new(move |machine| {
+            let value = machine.env.slot(slot);
+            value.ok_or_else(|| no_value(span, &name))
+        });
+        return Ok(selects(named, parts.get(len..).unwrap_or_default()));
     }
     if *first == "state" && compiler.scope.state.is_some() {
         return state(compiler, rest);
@@ -93,7 +90,7 @@ pub(super) fn compile_path(
         .iter()
         .any(|names| names.contains(&name.as_str()))
     {
-        return Ok(Box::new(Constant(Value::Type(type_name(&joined(parts))))));
+        return Ok(constant(Value::Type(type_name(&joined(parts)))));
     }
     let known = compiler
         .vars()
@@ -112,7 +109,7 @@ fn member(found: &EnumType, span: Span, rest: &[(&str, Span)]) -> Result<Node, C
     };
     let names = || found.members.iter().map(|m| m.name.as_str());
     if names().any(|name| name == *member) {
-        return Ok(selects(Box::new(Constant(Value::from(*member))), rest));
+        return Ok(selects(constant(Value::from(*member)), rest));
     }
     let message = format!("enum `{}` has no member `{member}`", found.name);
     Err(error(*member_span, meant(message, member, names())))
@@ -146,19 +143,27 @@ fn state(compiler: &Compiler<'_>, rest: &[(&str, Span)]) -> Result<Node, Compile
     let fields = compiler.scope.state.as_deref();
     let names = || fields.into_iter().flatten().map(|(name, _)| name.as_str());
     let Some(((field, span), rest)) = rest.split_first() else {
-        let names = names().map(Str::from).collect();
-        return Ok(Box::new(State { names }));
+        // A map of the fields that have a value.
+        let names: Vec<Str> = names().map(Str::from).collect();
+        return node(move |machine| {
+            let fields = (0..).zip(&names);
+            let set = fields.filter_map(|(index, name)| {
+                let value = machine.env.field(index)?;
+                Some((name.clone(), value))
+            });
+            Ok(Value::Map(set.collect::<Map>()))
+        });
     };
     let Some((index, _)) = compiler.scope.field(field) else {
         let message = format!("`state` has no field `{field}`");
         return Err(error(*span, meant(message, field, names())));
     };
-    let read = Field {
-        index,
-        name: (*field).into(),
-        span: *span,
-    };
-    Ok(selects(Box::new(read), rest))
+    let (span, name) = (*span, format!("state.{field}"));
+    let read = Node::new(move |machine| {
+        let value = machine.env.field(index);
+        value.ok_or_else(|| no_value(span, &name))
+    });
+    Ok(selects(read, rest))
 }
 
 /// `message`, and the close name that may have been meant.
@@ -175,67 +180,9 @@ pub(super) fn meant<'a>(
 
 fn selects(mut node: Node, parts: &[(&str, Span)]) -> Node {
     for (field, span) in parts {
-        node = Box::new(Select::new(node, field, *span));
+        node = select(node, field, *span);
     }
     node
-}
-
-/// A loop variable.
-struct Variable(Local);
-
-impl Eval for Variable {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        Ok(machine.local(self.0))
-    }
-}
-
-/// A name of the scope.
-struct Named {
-    slot: Slot,
-    name: Str,
-    span: Span,
-}
-
-impl Eval for Named {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        machine
-            .env
-            .slot(self.slot)
-            .ok_or_else(|| no_value(self.span, &self.name))
-    }
-}
-
-/// `state.x`
-struct Field {
-    index: u32,
-    name: Str,
-    span: Span,
-}
-
-impl Eval for Field {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        machine
-            .env
-            .field(self.index)
-            .ok_or_else(|| no_value(self.span, &format!("state.{}", self.name)))
-    }
-}
-
-/// `state` as a map of the fields that have a value.
-struct State {
-    names: Vec<Str>,
-}
-
-impl Eval for State {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let mut map = Map::new();
-        for (index, name) in (0..).zip(&self.names) {
-            if let Some(value) = machine.env.field(index) {
-                map.insert(name.clone(), value);
-            }
-        }
-        Ok(Value::Map(map))
-    }
 }
 
 fn no_value(span: Span, name: &str) -> Box<EvalError> {

@@ -8,7 +8,7 @@ use crate::base::{Span, Spanned};
 use crate::value::Value;
 
 use super::compiler::Compiler;
-use super::machine::{Eval, Evaluated, Machine, Node};
+use super::machine::{Node, node};
 use super::{CompileError, ErrorKind, EvalError, brief};
 
 /// Why an operator has no value.
@@ -60,36 +60,20 @@ pub(super) fn compile_binary(
     left: &Expr,
     right: &Expr,
 ) -> Result<Node, CompileError> {
-    Ok(Box::new(Binary {
-        left: compiler.node(left)?,
-        right: compiler.node(right)?,
-        op: op.node,
-        compute: binary(op.node),
-        span,
-    }))
-}
-
-struct Binary {
-    left: Node,
-    right: Node,
-    op: BinaryOp,
-    compute: fn(&Value, &Value) -> Computed,
-    span: Span,
-}
-
-impl Eval for Binary {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let left = self.left.eval(machine)?;
-        let right = self.right.eval(machine)?;
-        match (self.compute)(&left, &right) {
+    let (left, right) = (compiler.node(left)?, compiler.node(right)?);
+    let (op, compute) = (op.node, binary(op.node));
+    node(move |machine| {
+        let left = left.eval(machine)?;
+        let right = right.eval(machine)?;
+        match compute(&left, &right) {
             Ok(value @ (Value::Int(_) | Value::Float(_))) => Ok(value),
             Ok(value) => {
-                machine.spend(cost(&value, &left, &right), self.span)?;
-                machine.made(value, self.span)
+                machine.spend(cost(&value, &left, &right), span)?;
+                machine.made(value, span)
             }
-            Err(refusal) => Err(self.refused(refusal, &left, &right)),
+            Err(refusal) => Err(refused(refusal, op, (&left, &right), span)),
         }
-    }
+    })
 }
 
 /// What it took: a text is written anew, of a list the right side is; a comparison may look at all
@@ -102,29 +86,31 @@ fn cost(result: &Value, left: &Value, right: &Value) -> usize {
     }
 }
 
-impl Binary {
-    fn refused(&self, refusal: Refusal, left: &Value, right: &Value) -> Box<EvalError> {
-        let kinds = match refusal {
-            Refusal::TooLong(message) => {
-                return EvalError::boxed(self.span, ErrorKind::Arithmetic, message);
-            }
-            Refusal::Arithmetic(message) => {
-                let (left, right) = (brief(left), brief(right));
-                let values = format!("`{left} {} {right}`", self.op.sign());
-                return EvalError::about(self.span, ErrorKind::Arithmetic, message, values);
-            }
-            Refusal::Kinds => (left.kind(), right.kind()),
-        };
-        let help = match kinds {
-            ("int", "float") | ("float", "int") => "; convert one, as in `float(x)`",
-            _ => "",
-        };
-        let (sign, (left, right)) = (self.op.sign(), kinds);
-        EvalError::wrong_kind(
-            self.span,
-            format!("`{sign}` has no meaning for `{left}` and `{right}`{help}"),
-        )
-    }
+fn refused(
+    refusal: Refusal,
+    op: BinaryOp,
+    (left, right): (&Value, &Value),
+    span: Span,
+) -> Box<EvalError> {
+    let kinds = match refusal {
+        Refusal::TooLong(message) => {
+            return EvalError::boxed(span, ErrorKind::Arithmetic, message);
+        }
+        Refusal::Arithmetic(message) => {
+            let values = format!("`{} {} {}`", brief(left), op.sign(), brief(right));
+            return EvalError::about(span, ErrorKind::Arithmetic, message, values);
+        }
+        Refusal::Kinds => (left.kind(), right.kind()),
+    };
+    let help = match kinds {
+        ("int", "float") | ("float", "int") => "; convert one, as in `float(x)`",
+        _ => "",
+    };
+    let (sign, (left, right)) = (op.sign(), kinds);
+    EvalError::wrong_kind(
+        span,
+        format!("`{sign}` has no meaning for `{left}` and `{right}`{help}"),
+    )
 }
 
 pub(super) fn compile_unary(
@@ -133,36 +119,21 @@ pub(super) fn compile_unary(
     op: UnaryOp,
     operand: &Expr,
 ) -> Result<Node, CompileError> {
-    Ok(Box::new(Unary {
-        operand: compiler.node(operand)?,
-        op,
-        compute: unary(op),
-        span,
-    }))
-}
-
-struct Unary {
-    operand: Node,
-    op: UnaryOp,
-    compute: fn(&Value) -> Computed,
-    span: Span,
-}
-
-impl Eval for Unary {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let value = self.operand.eval(machine)?;
-        (self.compute)(&value).map_err(|refusal| match refusal {
+    let (operand, compute) = (compiler.node(operand)?, unary(op));
+    node(move |machine| {
+        let value = operand.eval(machine)?;
+        compute(&value).map_err(|refusal| match refusal {
             Refusal::Arithmetic(message) | Refusal::TooLong(message) => {
                 let values = format!("`-({})`", brief(&value));
-                EvalError::about(self.span, ErrorKind::Arithmetic, message, values)
+                EvalError::about(span, ErrorKind::Arithmetic, message, values)
             }
             Refusal::Kinds => {
-                let wanted = match self.op {
+                let wanted = match op {
                     UnaryOp::Not => "`!` takes a `bool`",
                     UnaryOp::Negate => "`-` takes an `int`, a `float` or a `duration`",
                 };
-                EvalError::wrong_kind(self.span, format!("{wanted}, found `{}`", value.kind()))
+                EvalError::wrong_kind(span, format!("{wanted}, found `{}`", value.kind()))
             }
         })
-    }
+    })
 }

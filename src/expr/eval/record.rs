@@ -15,7 +15,7 @@ use crate::value::{Map, Str, Value};
 use super::CompileError;
 use super::collection::Part;
 use super::compiler::{Compiler, error};
-use super::machine::{Eval, Evaluated, Machine, Node};
+use super::machine::{Node, node};
 use super::name::meant;
 
 pub(super) fn compile(
@@ -48,11 +48,20 @@ pub(super) fn compile(
     let sure: HashSet<&str> = sure.map(|field| field.name.node.as_str()).collect();
     let rest = record.fields.iter();
     let rest = rest.filter(|declared| !sure.contains(declared.name.as_str()));
-    Ok(Box::new(RecordLiteral {
-        base: defaults(types, record, &written, rest, name.span)?,
-        parts,
-        span,
-    }))
+    let base = defaults(types, record, &written, rest, name.span)?;
+    node(move |machine| {
+        let mut map = base.clone();
+        for field in &parts {
+            match field.part.eval(machine)? {
+                Some(Value::Int(i)) if field.float => {
+                    map.insert(field.name.clone(), Value::Float(i as f64));
+                }
+                Some(value) => map.insert(field.name.clone(), value),
+                None => {}
+            }
+        }
+        machine.made(Value::Map(map), span)
+    })
 }
 
 fn find<'a>(types: &'a ty::TypeTable, name: &Name) -> Result<&'a Record, CompileError> {
@@ -96,26 +105,4 @@ struct Field {
     /// Whether its type is `float`, so that an `int` becomes one.
     float: bool,
     part: Part,
-}
-
-struct RecordLiteral {
-    base: Map,
-    parts: Vec<Field>,
-    span: Span,
-}
-
-impl Eval for RecordLiteral {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let mut map = self.base.clone();
-        for field in &self.parts {
-            match field.part.eval(machine)? {
-                Some(Value::Int(i)) if field.float => {
-                    map.insert(field.name.clone(), Value::Float(i as f64));
-                }
-                Some(value) => map.insert(field.name.clone(), value),
-                None => {}
-            }
-        }
-        machine.made(Value::Map(map), self.span)
-    }
 }

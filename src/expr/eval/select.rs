@@ -7,7 +7,7 @@ use crate::expr::function::{message, optional::present};
 use crate::value::{Str, Value};
 
 use super::compiler::Compiler;
-use super::machine::{Eval, Evaluated, Machine, Node};
+use super::machine::{Evaluated, Node, node};
 use super::{CompileError, ErrorKind, EvalError, name};
 
 pub(super) fn compile(
@@ -17,75 +17,43 @@ pub(super) fn compile(
     field: &Name,
     optional: bool,
 ) -> Result<Node, CompileError> {
-    if optional {
-        let span = expr.span;
-        if name::is_state(compiler, operand) {
-            let parts = [("state", operand.span), (field.as_str(), span)];
-            let value = name::compile_path(compiler, &parts, span)?;
-            return Ok(Box::new(OptionalField { value }));
-        }
-        return Ok(Box::new(OptionalSelect {
-            operand: compiler.node(operand)?,
-            field: field.as_str().into(),
-            span,
-        }));
+    let span = expr.span;
+    if !optional {
+        return match name::path(expr) {
+            Some(parts) => name::compile_path(compiler, &parts, span),
+            None => Ok(select(compiler.node(operand)?, field, span)),
+        };
     }
-    match name::path(expr) {
-        Some(parts) => name::compile_path(compiler, &parts, expr.span),
-        None => Ok(Box::new(Select::new(
-            compiler.node(operand)?,
-            field,
-            expr.span,
-        ))),
-    }
-}
-
-/// `state.?x`: none where the field has no value.
-struct OptionalField {
-    value: Node,
-}
-
-impl Eval for OptionalField {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        match self.value.eval(machine) {
+    if name::is_state(compiler, operand) {
+        // `state.?x`: none where the field has no value.
+        let parts = [("state", operand.span), (field.as_str(), span)];
+        let value = name::compile_path(compiler, &parts, span)?;
+        return node(move |machine| match value.eval(machine) {
             Ok(value) => Ok(present(Some(&value))),
             Err(error) if error.kind == ErrorKind::NoValue => Ok(Value::Optional(None)),
             Err(error) => Err(error),
-        }
+        });
     }
+    // `a.?b`: none where `a` is null or has no `b`, or where `b` is null. CEL gives an optional that holds null for the last;
+    // here a field that is null is one that isn't set, and the optional reads through it, so that `.orValue(..)` gives the default.
+    let (operand, field) = (compiler.node(operand)?, Str::from(field.as_str()));
+    node(move |machine| match operand.eval(machine)? {
+        Value::Optional(inner) => select_optional(inner.as_deref(), &field, span),
+        value => select_optional(Some(&value), &field, span),
+    })
 }
 
 /// `a.b`
-pub(super) struct Select {
-    operand: Node,
-    field: Str,
-    span: Span,
-}
-
-impl Select {
-    pub fn new(operand: Node, field: &str, span: Span) -> Self {
-        Self {
-            operand,
-            field: field.into(),
-            span,
-        }
-    }
-}
-
-impl Eval for Select {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        match self.operand.eval(machine)? {
-            Value::Map(map) => message::field(&map, &self.field).ok_or_else(|| {
-                EvalError::boxed(
-                    self.span,
-                    ErrorKind::NoSuchKey,
-                    format!("no such key: `{}`", self.field),
-                )
-            }),
-            Value::Optional(inner) => select_optional(inner.as_deref(), &self.field, self.span),
-            other => Err(no_fields(&other, &self.field, self.span)),
-        }
-    }
+pub(super) fn select(operand: Node, field: &str, span: Span) -> Node {
+    let field = Str::from(field);
+    Node::new(move |machine| match operand.eval(machine)? {
+        Value::Map(map) => message::field(&map, &field).ok_or_else(|| {
+            let message = format!("no such key: `{field}`");
+            EvalError::boxed(span, ErrorKind::NoSuchKey, message)
+        }),
+        Value::Optional(inner) => select_optional(inner.as_deref(), &field, span),
+        other => Err(no_fields(&other, &field, span)),
+    })
 }
 
 pub(super) fn no_fields(value: &Value, field: &str, span: Span) -> Box<EvalError> {
@@ -94,25 +62,6 @@ pub(super) fn no_fields(value: &Value, field: &str, span: Span) -> Box<EvalError
         other => format!("`{}` has no fields, so no `{field}`", other.kind()),
     };
     EvalError::wrong_kind(span, message)
-}
-
-/// `a.?b`: none where `a` is null or has no `b`, or where `b` is null.
-///
-/// CEL gives an optional that holds null for the last; here a field that is null is one that
-/// isn't set, and the optional reads through it, so that `.orValue(..)` gives the default.
-struct OptionalSelect {
-    operand: Node,
-    field: Str,
-    span: Span,
-}
-
-impl Eval for OptionalSelect {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        match self.operand.eval(machine)? {
-            Value::Optional(inner) => select_optional(inner.as_deref(), &self.field, self.span),
-            value => select_optional(Some(&value), &self.field, self.span),
-        }
-    }
 }
 
 fn select_optional(value: Option<&Value>, field: &str, span: Span) -> Evaluated {

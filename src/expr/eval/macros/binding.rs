@@ -3,7 +3,7 @@
 use crate::ast::expr::{Expr, ExprKind};
 
 use super::super::compiler::{Compiler, variable};
-use super::super::machine::{Eval, Evaluated, Local, Machine, Node};
+use super::super::machine::{Node, node};
 use super::super::{CompileError, name};
 
 /// The node, where the call is one of these.
@@ -24,19 +24,10 @@ pub(in super::super) fn compile(
     let (body, place) = compiler.with_vars([variable(var)?], |compiler, [place]| {
         Ok((compiler.node(body)?, place))
     })?;
-    Ok(Some(Box::new(Bind { value, body, place })))
-}
-
-struct Bind {
-    value: Node,
-    body: Node,
-    place: Local,
-}
-
-impl Eval for Bind {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let value = self.value.eval(machine)?;
-        machine.put(self.place, value);
-        self.body.eval(machine)
-    }
+    let bind = node(move |machine| {
+        let value = value.eval(machine)?;
+        machine.put(place, value);
+        body.eval(machine)
+    });
+    bind.map(Some)
 }

@@ -45,6 +45,18 @@ impl Each {
         Each::over(compiler, range, call, vars, bodies)
     }
 
+    /// The same with a condition.
+    pub fn with_condition(
+        compiler: &mut Compiler<'_>,
+        call: MacroCall<'_>,
+        vars: &[&Expr],
+        when: &Expr,
+    ) -> Result<(Each, Condition), CompileError> {
+        Each::compile(compiler, call, vars, |compiler| {
+            Condition::compile(compiler, when)
+        })
+    }
+
     /// The same with a range that is compiled already.
     pub fn over<T>(
         compiler: &mut Compiler<'_>,

@@ -7,7 +7,7 @@ use crate::base::Span;
 use crate::value::{Map, Str, Value};
 
 use super::super::compiler::{Compiler, variable};
-use super::super::machine::{Eval, Evaluated, Local, Machine, Node};
+use super::super::machine::{Machine, Node, node};
 use super::super::{CompileError, EvalError};
 use super::MacroCall;
 use super::each::{Each, NEXT};
@@ -27,39 +27,22 @@ pub(super) fn fold(
         })?;
         Ok((each, place))
     })?;
-    Ok(Box::new(Fold {
-        each,
-        init,
-        body,
-        place,
-        span: call.span,
-    }))
-}
-
-struct Fold {
-    each: Each,
-    init: Node,
-    body: Node,
-    /// Of the accumulator.
-    place: Local,
-    span: Span,
-}
-
-impl Eval for Fold {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let range = self.each.range(machine)?;
-        let init = self.init.eval(machine)?;
-        machine.put(self.place, init);
-        self.each.run_over(machine, range, |machine, _| {
-            let next = self.body.eval(machine)?;
-            let next = machine.made(next, self.span)?;
-            machine.put(self.place, next);
+    let span = call.span;
+    node(move |machine| {
+        let range = each.range(machine)?;
+        let init = init.eval(machine)?;
+        machine.put(place, init);
+        each.run_over(machine, range, |machine, _| {
+            let next = body.eval(machine)?;
+            let next = machine.made(next, span)?;
+            machine.put(place, next);
             NEXT
         })?;
-        Ok(machine.local(self.place))
-    }
+        Ok(machine.local(place))
+    })
 }
 
+/// Of two elements with one key the later wins.
 pub(super) fn to_map(
     compiler: &mut Compiler<'_>,
     call: MacroCall<'_>,
@@ -70,32 +53,16 @@ pub(super) fn to_map(
     let (each, (key, value)) = Each::compile(compiler, call, &[var], |compiler| {
         Ok((TextKey::compile(compiler, key)?, compiler.node(value)?))
     })?;
-    Ok(Box::new(ToMap {
-        each,
-        key,
-        value,
-        span: call.span,
-    }))
-}
-
-struct ToMap {
-    each: Each,
-    key: TextKey,
-    value: Node,
-    span: Span,
-}
-
-/// Of two elements with one key the later wins.
-impl Eval for ToMap {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+    let span = call.span;
+    node(move |machine| {
         let mut map = Map::new();
-        self.each.run(machine, |machine, _| {
-            let key = self.key.eval(machine)?;
-            map.insert(key, self.value.eval(machine)?);
+        each.run(machine, |machine, _| {
+            let key = key.eval(machine)?;
+            map.insert(key, value.eval(machine)?);
             NEXT
         })?;
-        machine.made(Value::Map(map), self.span)
-    }
+        machine.made(Value::Map(map), span)
+    })
 }
 
 pub(super) fn group_by(
@@ -107,32 +74,18 @@ pub(super) fn group_by(
     let (each, key) = Each::compile(compiler, call, &[var], |compiler| {
         TextKey::compile(compiler, key)
     })?;
-    Ok(Box::new(GroupBy {
-        each,
-        key,
-        span: call.span,
-    }))
-}
-
-struct GroupBy {
-    each: Each,
-    key: TextKey,
-    span: Span,
-}
-
-impl Eval for GroupBy {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+    let span = call.span;
+    node(move |machine| {
         let mut groups: BTreeMap<Str, Vec<Value>> = BTreeMap::new();
-        self.each.run(machine, |machine, item| {
-            let key = self.key.eval(machine)?;
+        each.run(machine, |machine, item| {
+            let key = key.eval(machine)?;
             groups.entry(key).or_default().push(item.clone());
             NEXT
         })?;
-        let groups = groups
-            .into_iter()
-            .map(|(key, items)| (key, Value::from(items)));
-        machine.made(Value::Map(groups.collect()), self.span)
-    }
+        let groups = groups.into_iter();
+        let groups = groups.map(|(key, items)| (key, Value::from(items)));
+        machine.made(Value::Map(groups.collect()), span)
+    })
 }
 
 /// A key of a map that is made: maps have text keys, so numbers and bools become text.

@@ -31,25 +31,27 @@ pub(super) fn compile(
 ) -> Result<Option<Node>, CompileError> {
     let call = MacroCall { span, target };
     let node = match (function.as_str(), args) {
-        ("all", [vars @ .., body]) if is_vars(vars) => quantify::all(compiler, call, vars, body),
+        ("all", [vars @ .., body]) if is_vars(vars) => {
+            quantify::quantifier(compiler, call, vars, body, false)
+        }
         ("exists", [vars @ .., body]) if is_vars(vars) => {
-            quantify::exists(compiler, call, vars, body)
+            quantify::quantifier(compiler, call, vars, body, true)
         }
         ("exists_one" | "existsOne", [vars @ .., body]) if is_vars(vars) => {
             quantify::exists_one(compiler, call, vars, body)
         }
-        ("map", [var, body]) => transform::map(compiler, call, var, None, body),
-        ("map", [var, when, body]) => transform::map(compiler, call, var, Some(when), body),
+        ("map", [var, body]) => transform::to_list(compiler, call, &[var], None, body),
+        ("map", [var, when, body]) => transform::to_list(compiler, call, &[var], Some(when), body),
         ("filter", [var, when]) => transform::filter(compiler, call, var, when),
         ("find", [var, when]) => order::find(compiler, call, var, when),
         ("sort_by", [var, key]) => order::sort_by(compiler, call, var, key),
-        ("transformList", [k, v, body]) => transform::list(compiler, call, [k, v], None, body),
+        ("transformList", [k, v, body]) => transform::to_list(compiler, call, &[k, v], None, body),
         ("transformList", [k, v, when, body]) => {
-            transform::list(compiler, call, [k, v], Some(when), body)
+            transform::to_list(compiler, call, &[k, v], Some(when), body)
         }
-        ("transformMap", [k, v, body]) => transform::entries(compiler, call, [k, v], None, body),
+        ("transformMap", [k, v, body]) => transform::to_map(compiler, call, &[k, v], None, body),
         ("transformMap", [k, v, when, body]) => {
-            transform::entries(compiler, call, [k, v], Some(when), body)
+            transform::to_map(compiler, call, &[k, v], Some(when), body)
         }
         ("fold", [acc, var, init, body]) => gather::fold(compiler, call, [acc, var], init, body),
         ("to_map", [var, key, value]) => gather::to_map(compiler, call, var, key, value),

@@ -1,15 +1,15 @@
 //! `o.optMap(x, e)`, `o.optFlatMap(x, e)`.
 
 use crate::ast::expr::Expr;
-use crate::base::Span;
 use crate::expr::function::optional::present;
 use crate::value::Value;
 
 use super::super::compiler::{Compiler, variable};
-use super::super::machine::{Eval, Evaluated, Local, Machine, Node};
+use super::super::machine::{Node, node};
 use super::super::{CompileError, EvalError};
 use super::MacroCall;
 
+/// `flat`: the body gives an optional itself.
 pub(super) fn map(
     compiler: &mut Compiler<'_>,
     call: MacroCall<'_>,
@@ -21,45 +21,22 @@ pub(super) fn map(
     let (body, place) = compiler.with_vars([variable(var)?], |compiler, [place]| {
         Ok((compiler.node(body)?, place))
     })?;
-    Ok(Box::new(OptMap {
-        operand,
-        body,
-        place,
-        flat,
-        span: call.span,
-    }))
-}
-
-struct OptMap {
-    operand: Node,
-    body: Node,
-    place: Local,
-    /// Whether the body gives an optional itself.
-    flat: bool,
-    span: Span,
-}
-
-impl Eval for OptMap {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
-        let inner = match self.operand.eval(machine)? {
+    let span = call.span;
+    let not_optional = move |value: &Value| {
+        let message = format!("an optional is expected here, found `{}`", value.kind());
+        Err(EvalError::wrong_kind(span, message))
+    };
+    node(move |machine| {
+        let inner = match operand.eval(machine)? {
             Value::Optional(Some(inner)) => inner,
             none @ Value::Optional(None) => return Ok(none),
-            other => return Err(self.not_optional(&other)),
+            other => return not_optional(&other),
         };
-        machine.put(self.place, (*inner).clone());
-        match self.body.eval(machine)? {
-            value if !self.flat => machine.made(present(Some(&value)), self.span),
+        machine.put(place, (*inner).clone());
+        match body.eval(machine)? {
+            value if !flat => machine.made(present(Some(&value)), span),
             value @ Value::Optional(_) => Ok(value),
-            other => Err(self.not_optional(&other)),
+            other => not_optional(&other),
         }
-    }
-}
-
-impl OptMap {
-    fn not_optional(&self, value: &Value) -> Box<EvalError> {
-        EvalError::wrong_kind(
-            self.span,
-            format!("an optional is expected here, found `{}`", value.kind()),
-        )
-    }
+    })
 }

@@ -8,29 +8,12 @@ use crate::value::Value;
 
 use super::super::CompileError;
 use super::super::compiler::Compiler;
-use super::super::machine::{Eval, Evaluated, Machine, Node};
+use super::super::machine::{Node, node};
 use super::MacroCall;
-use super::each::{Condition, Each, NEXT, STOP};
+use super::each::{Each, NEXT, STOP};
 
-pub(super) fn all(
-    compiler: &mut Compiler<'_>,
-    call: MacroCall<'_>,
-    vars: &[Expr],
-    body: &Expr,
-) -> Result<Node, CompileError> {
-    quantifier(compiler, call, vars, body, false)
-}
-
-pub(super) fn exists(
-    compiler: &mut Compiler<'_>,
-    call: MacroCall<'_>,
-    vars: &[Expr],
-    body: &Expr,
-) -> Result<Node, CompileError> {
-    quantifier(compiler, call, vars, body, true)
-}
-
-fn quantifier(
+/// `decides` is the answer of one element that settles the whole.
+pub(super) fn quantifier(
     compiler: &mut Compiler<'_>,
     call: MacroCall<'_>,
     vars: &[Expr],
@@ -38,30 +21,13 @@ fn quantifier(
     decides: bool,
 ) -> Result<Node, CompileError> {
     let vars: Vec<&Expr> = vars.iter().collect();
-    let (each, condition) = Each::compile(compiler, call, &vars, |compiler| {
-        Condition::compile(compiler, body)
-    })?;
-    Ok(Box::new(Quantifier {
-        each,
-        condition,
-        decides,
-    }))
-}
-
-struct Quantifier {
-    each: Each,
-    condition: Condition,
-    /// The answer of one element that settles the whole.
-    decides: bool,
-}
-
-impl Eval for Quantifier {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+    let (each, condition) = Each::with_condition(compiler, call, &vars, body)?;
+    node(move |machine| {
         let mut decided = false;
         let mut failed = None;
-        self.each.run(machine, |machine, _| {
-            match self.condition.holds(machine) {
-                Ok(holds) if holds == self.decides => {
+        each.run(machine, |machine, _| {
+            match condition.holds(machine) {
+                Ok(holds) if holds == decides => {
                     decided = true;
                     return STOP;
                 }
@@ -75,9 +41,9 @@ impl Eval for Quantifier {
         })?;
         match (decided, failed) {
             (false, Some(error)) => Err(error),
-            (decided, _) => Ok(Value::Bool(decided == self.decides)),
+            (decided, _) => Ok(Value::Bool(decided == decides)),
         }
-    }
+    })
 }
 
 pub(super) fn exists_one(
@@ -87,24 +53,13 @@ pub(super) fn exists_one(
     body: &Expr,
 ) -> Result<Node, CompileError> {
     let vars: Vec<&Expr> = vars.iter().collect();
-    let (each, condition) = Each::compile(compiler, call, &vars, |compiler| {
-        Condition::compile(compiler, body)
-    })?;
-    Ok(Box::new(ExistsOne { each, condition }))
-}
-
-struct ExistsOne {
-    each: Each,
-    condition: Condition,
-}
-
-impl Eval for ExistsOne {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+    let (each, condition) = Each::with_condition(compiler, call, &vars, body)?;
+    node(move |machine| {
         let mut count = 0u64;
-        self.each.run(machine, |machine, _| {
-            count += u64::from(self.condition.holds(machine)?);
+        each.run(machine, |machine, _| {
+            count += u64::from(condition.holds(machine)?);
             NEXT
         })?;
         Ok(Value::Bool(count == 1))
-    }
+    })
 }

@@ -2,76 +2,33 @@
 //! `xs.transformList(i, x, e)` and `m.transformMap(k, v, e)`, with a condition before `e` or without.
 
 use crate::ast::expr::Expr;
-use crate::base::Span;
 use crate::value::{Key, List, Map, Value};
 
 use super::super::compiler::Compiler;
-use super::super::machine::{Eval, Evaluated, Machine, Node};
+use super::super::machine::{Machine, Node, node};
 use super::super::{CompileError, EvalError};
 use super::MacroCall;
 use super::each::{Condition, Each, NEXT};
 
-pub(super) fn map(
-    compiler: &mut Compiler<'_>,
-    call: MacroCall<'_>,
-    var: &Expr,
-    when: Option<&Expr>,
-    body: &Expr,
-) -> Result<Node, CompileError> {
-    to_list(compiler, call, &[var], when, body)
-}
-
-pub(super) fn list(
-    compiler: &mut Compiler<'_>,
-    call: MacroCall<'_>,
-    vars: [&Expr; 2],
-    when: Option<&Expr>,
-    body: &Expr,
-) -> Result<Node, CompileError> {
-    to_list(compiler, call, &vars, when, body)
-}
-
-fn to_list(
+pub(super) fn to_list(
     compiler: &mut Compiler<'_>,
     call: MacroCall<'_>,
     vars: &[&Expr],
     when: Option<&Expr>,
     body: &Expr,
 ) -> Result<Node, CompileError> {
-    let (each, (when, body)) = Each::compile(compiler, call, vars, |compiler| {
-        let when = when.map(|when| Condition::compile(compiler, when));
-        Ok((when.transpose()?, compiler.node(body)?))
-    })?;
-    Ok(Box::new(ToList {
-        each,
-        when,
-        body,
-        span: call.span,
-    }))
-}
-
-struct ToList {
-    each: Each,
-    when: Option<Condition>,
-    body: Node,
-    span: Span,
-}
-
-impl Eval for ToList {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+    let span = call.span;
+    let (each, (when, body)) = parts(compiler, call, vars, when, body)?;
+    node(move |machine| {
         let mut items = Vec::new();
-        self.each.run(machine, |machine, _| {
-            if holds(self.when.as_ref(), machine)? {
-                items.push(self.body.eval(machine)?);
+        each.run(machine, |machine, _| {
+            if holds(when.as_ref(), machine)? {
+                items.push(body.eval(machine)?);
             }
             NEXT
         })?;
-        machine.made(items.into(), self.span)
-    }
-}
-
-fn holds(when: Option<&Condition>, machine: &mut Machine<'_>) -> Result<bool, Box<EvalError>> {
-    when.map_or(Ok(true), |when| when.holds(machine))
+        machine.made(items.into(), span)
+    })
 }
 
 pub(super) fn filter(
@@ -80,68 +37,57 @@ pub(super) fn filter(
     var: &Expr,
     when: &Expr,
 ) -> Result<Node, CompileError> {
-    let (each, when) = Each::compile(compiler, call, &[var], |compiler| {
-        Condition::compile(compiler, when)
-    })?;
-    Ok(Box::new(Filter { each, when }))
-}
-
-struct Filter {
-    each: Each,
-    when: Condition,
-}
-
-impl Eval for Filter {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+    let (each, when) = Each::with_condition(compiler, call, &[var], when)?;
+    node(move |machine| {
         let mut items = Vec::new();
-        self.each.run(machine, |machine, item| {
-            if self.when.holds(machine)? {
+        each.run(machine, |machine, item| {
+            if when.holds(machine)? {
                 items.push(item.clone());
             }
             NEXT
         })?;
         Ok(Value::List(items.into_iter().collect::<List>()))
-    }
-}
-
-pub(super) fn entries(
-    compiler: &mut Compiler<'_>,
-    call: MacroCall<'_>,
-    vars: [&Expr; 2],
-    when: Option<&Expr>,
-    body: &Expr,
-) -> Result<Node, CompileError> {
-    let (each, (when, body)) = Each::compile(compiler, call, &vars, |compiler| {
-        let when = when.map(|when| Condition::compile(compiler, when));
-        Ok((when.transpose()?, compiler.node(body)?))
-    })?;
-    Ok(Box::new(ToMap {
-        each,
-        when,
-        body,
-        span: call.span,
-    }))
+    })
 }
 
 /// A map with the same keys and new values.
-struct ToMap {
-    each: Each,
-    when: Option<Condition>,
-    body: Node,
-    span: Span,
-}
-
-impl Eval for ToMap {
-    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+pub(super) fn to_map(
+    compiler: &mut Compiler<'_>,
+    call: MacroCall<'_>,
+    vars: &[&Expr],
+    when: Option<&Expr>,
+    body: &Expr,
+) -> Result<Node, CompileError> {
+    let span = call.span;
+    let (each, (when, body)) = parts(compiler, call, vars, when, body)?;
+    node(move |machine| {
         let mut map = Map::new();
-        self.each.run(machine, |machine, key| {
-            if holds(self.when.as_ref(), machine)?
+        each.run(machine, |machine, key| {
+            if holds(when.as_ref(), machine)?
                 && let Some(key) = Key::of(key)
             {
-                map.insert(key, self.body.eval(machine)?);
+                map.insert(key, body.eval(machine)?);
             }
             NEXT
         })?;
-        machine.made(Value::Map(map), self.span)
-    }
+        machine.made(Value::Map(map), span)
+    })
+}
+
+/// The loop, its condition and its body.
+fn parts(
+    compiler: &mut Compiler<'_>,
+    call: MacroCall<'_>,
+    vars: &[&Expr],
+    when: Option<&Expr>,
+    body: &Expr,
+) -> Result<(Each, (Option<Condition>, Node)), CompileError> {
+    Each::compile(compiler, call, vars, |compiler| {
+        let when = when.map(|when| Condition::compile(compiler, when));
+        Ok((when.transpose()?, compiler.node(body)?))
+    })
+}
+
+fn holds(when: Option<&Condition>, machine: &mut Machine<'_>) -> Result<bool, Box<EvalError>> {
+    when.map_or(Ok(true), |when| when.holds(machine))
 }
