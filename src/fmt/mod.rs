@@ -56,6 +56,15 @@ pub fn format(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<Strin
     Some(page::print(writer.finish(), line_end))
 }
 
+/// An expression in one line and without comments, however it was written; `None` for a text that is none.
+pub fn expression(text: &str) -> Option<String> {
+    let mut tree = tree::expression(text)?;
+    tree.comments.clear();
+    let mut writer = Writer::new(&tree);
+    writer.node(0);
+    Some(page::flat(writer.finish()))
+}
+
 /// Whether two texts have the same tokens but for commas and their order. What [`format()`] gives has; a
 /// caller who overwrites a file can make sure of it.
 pub fn same_tokens(one: &str, other: &str) -> bool {

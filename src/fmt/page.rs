@@ -184,6 +184,25 @@ pub(super) fn print(ops: Vec<Op>, line_end: &str) -> String {
     page.out
 }
 
+/// Writes the row in one line, however wide. Texts with line ends keep them.
+pub(super) fn flat(ops: Vec<Op>) -> String {
+    let (mut out, mut blanks) = (String::new(), 0);
+    for op in ops {
+        let text = match op {
+            Op::Text(text) => text,
+            Op::IfFlat(text) => text.into(),
+            Op::Blanks(_) | Op::Line => {
+                blanks = 1;
+                continue;
+            }
+            _ => continue,
+        };
+        out.extend(std::iter::repeat_n(' ', std::mem::take(&mut blanks)));
+        out.push_str(&text);
+    }
+    out
+}
+
 /// The text so far.
 struct Page<'a, 'o> {
     out: String,

@@ -164,12 +164,25 @@ pub enum Kind {
 /// The tokens of a text and the rules around them; `None` for a text with syntax errors, which
 /// [`parse`](super::parse) words.
 pub fn tree(text: &str) -> Option<Tree<'_>> {
+    read(text, Rule::whole)
+}
+
+/// The same of a text that is one expression. Its first node is that expression.
+pub fn expression(text: &str) -> Option<Tree<'_>> {
+    read(text, Rule::only_expr)
+}
+
+fn read(text: &str, rule: Rule) -> Option<Tree<'_>> {
     let mut nothing = crate::diag::Diagnostics::new();
-    let scanned = super::scan::file(text, crate::base::FileId(0), &mut nothing);
+    let file = crate::base::FileId(0);
+    let scanned = match rule {
+        Rule::only_expr => super::scan::expression(text, file, &mut nothing)?,
+        _ => super::scan::file(text, file, &mut nothing),
+    };
     if !nothing.is_empty() {
         return None;
     }
-    let file = Grammar::parse(Rule::whole, &scanned.text).ok()?.next()?;
+    let found = Grammar::parse(rule, &scanned.text).ok()?.next()?;
     let mut reader = Reader {
         text,
         at: 0,
@@ -181,7 +194,7 @@ pub fn tree(text: &str) -> Option<Tree<'_>> {
     };
     // A mark of byte order is no token.
     reader.at = text.len() - text.trim_start_matches('\u{feff}').len();
-    reader.node(file);
+    reader.node(found);
     reader.token(text.len(), text.len(), (Sign::End, false, false));
     Some(reader.tree)
 }

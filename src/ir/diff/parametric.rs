@@ -69,8 +69,8 @@ impl Versions<'_> {
         let takes = |item: &ItemParam| laid_out(&item.ty.text, &BTreeMap::new());
         let (group, part, what) = match (old, new) {
             (Some(old), Some(new)) => {
-                let (was, is) = (takes(old), takes(new));
-                if was != is {
+                if takes(old) != takes(new) {
+                    let (was, is) = (&old.ty.text, &new.ty.text);
                     let what = format!("`{}` took `{was}`, takes `{is}`", new.name);
                     (Breaking, "/ty", what)
                 } else if old.default.is_some() && new.default.is_none() {

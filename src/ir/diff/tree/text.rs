@@ -2,135 +2,53 @@
 
 use std::collections::BTreeMap;
 
-/// Signs of more than one character.
-const LONG: [&str; 9] = ["&&", "||", "==", "!=", "<=", ">=", ".?", ":=", "->"];
+use crate::ast::expr::{Expr, ExprKind};
+use crate::base::FileId;
+use crate::diag::Diagnostics;
+use crate::{fmt, parse};
 
-/// The tokens of an expression, comments left out. Texts are one token.
-fn tokens(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = text.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '/' if rest.starts_with("//") => {
-                let end = rest.find('\n').unwrap_or(rest.len());
-                rest = rest.get(end..).unwrap_or_default().trim_start();
-                continue;
-            }
-            '"' | '\'' => quoted(rest, false),
-            'r' | 'R'
-                if rest
-                    .get(1..)
-                    .is_some_and(|rest| rest.starts_with(['"', '\''])) =>
-            {
-                1 + quoted(rest.get(1..).unwrap_or_default(), true)
-            }
-            _ if word(first) => rest.find(|c| !word(c)).unwrap_or(rest.len()),
-            _ => match LONG.iter().find(|sign| rest.starts_with(**sign)) {
-                Some(sign) => sign.len(),
-                None => first.len_utf8(),
-            },
-        };
-        let (token, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
-        found.push(token);
-        rest = behind.trim_start();
-    }
-    found
-}
-
-fn word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '@'
-}
-
-/// The length of a text in quotes.
-fn quoted(text: &str, raw: bool) -> usize {
-    let mark = text.get(..1).unwrap_or_default();
-    let long = mark.repeat(3);
-    let close = if text.starts_with(&long) {
-        &*long
-    } else {
-        mark
-    };
-    let mut at = close.len();
-    while let Some(rest) = text.get(at..) {
-        if rest.starts_with(close) {
-            return at + close.len();
-        }
-        let Some(next) = rest.chars().next() else {
-            break;
-        };
-        at += next.len_utf8();
-        if next == '\\' && !raw {
-            at += rest.chars().nth(1).map_or(0, char::len_utf8);
-        }
-    }
-    text.len()
-}
-
-/// An expression in one line, laid out in one way, with the fields of `state` under their new names.
+/// An expression in one line, laid out in one way, with the fields of `state` under their new names. What is no
+/// expression (what a parameter takes) is without blanks that say nothing.
 pub(in crate::ir::diff) fn laid_out(text: &str, fields: &BTreeMap<String, String>) -> String {
-    let all = tokens(text);
-    // A comma behind the last element is one of the layout.
-    let kept = all.iter().enumerate().filter(|(at, token)| {
-        let closes = matches!(all.get(at + 1), Some(&(")" | "]" | "}")));
-        **token != "," || !closes
-    });
-    let tokens: Vec<&str> = kept.map(|(_, token)| *token).collect();
-    let mut out = String::with_capacity(text.len());
-    // Conditions without their `:` so far, by bracket.
-    let mut choices = vec![0_usize];
-    let mut before = "";
-    let mut sign = false;
-    for (at, token) in tokens.iter().enumerate() {
-        let choice = *token == ":" && choices.last().is_some_and(|open| *open > 0);
-        if !out.is_empty() && spaced(before, sign, token, choice) {
-            out.push(' ');
-        }
-        match *token {
-            "(" | "[" | "{" => choices.push(0),
-            ")" | "]" | "}" => {
-                choices.pop();
+    let text = fields_renamed(text, fields);
+    fmt::expression(&text).unwrap_or_else(|| {
+        let mut out = String::with_capacity(text.len());
+        for part in text.split_whitespace() {
+            if out.ends_with(word) && part.starts_with(word) {
+                out.push(' ');
             }
-            "?" if !sign => choices.iter_mut().last().into_iter().for_each(|n| *n += 1),
-            ":" if choice => choices.iter_mut().last().into_iter().for_each(|n| *n -= 1),
-            _ => {}
+            out.push_str(part);
         }
-        let behind = |steps: usize| at.checked_sub(steps).and_then(|at| tokens.get(at)).copied();
-        let of_state = matches!(behind(1), Some("." | ".?"))
-            && behind(2) == Some("state")
-            && !matches!(behind(3), Some("." | ".?"));
-        let now = fields.get(*token).filter(|_| of_state);
-        out.push_str(now.map_or(*token, String::as_str));
-        // `[?k]`, `{?k: v}`: what may not be there.
-        let optional = *token == "?" && sign;
-        // Whether an operand comes next, so that `-` and `[` begin one.
-        sign = !matches!(*token, ")" | "]" | "}")
-            && !token.starts_with(|c| word(c) || c == '"' || c == '\'');
-        sign |= *token == "in";
-        before = match (*token, sign_before(before)) {
-            ("-", true) => "!",
-            ("?", _) if optional => "!",
-            (token, _) => token,
-        };
+        out
+    })
+}
+
+fn fields_renamed(text: &str, fields: &BTreeMap<String, String>) -> String {
+    let mut out = text.to_owned();
+    if fields.is_empty() {
+        return out;
+    }
+    let read = parse::expression(text, FileId(0), &mut Diagnostics::new());
+    let mut names = Vec::new();
+    let mut open: Vec<&Expr> = read.iter().collect();
+    while let Some(expr) = open.pop() {
+        if let ExprKind::Select { operand, field, .. } = &expr.kind
+            && matches!(&operand.kind, ExprKind::Ident(name) if name == "state")
+            && let Some(now) = fields.get(&field.node)
+        {
+            names.push((field.span, now));
+        }
+        expr.each_part(|part| open.push(part));
+    }
+    names.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
+    for (span, now) in names {
+        out.replace_range(span.start as usize..span.end as usize, now);
     }
     out
 }
 
-/// Whether what comes behind a token is an operand.
-fn sign_before(before: &str) -> bool {
-    !matches!(before, ")" | "]" | "}") && !before.starts_with(|c| word(c) || c == '"' || c == '\'')
-        || before == "in"
-}
-
-/// Whether a blank stands between two tokens. `operand` says that an operand comes next, `choice` that a `:` is one
-/// of `? :`.
-fn spaced(before: &str, operand: bool, token: &str, choice: bool) -> bool {
-    match (before, token) {
-        ("." | ".?" | "(" | "[" | "!", _) | (_, "." | ".?" | ")" | "]" | ",") => false,
-        ("{", "}") => false,
-        (_, ":") => choice,
-        (_, "(" | "[") => operand,
-        _ => true,
-    }
+fn word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// A template with the fields of `state` under their new names.
@@ -170,11 +88,11 @@ mod tests {
             ("xs\n  .map(x,\n    x.n+1,\n  )", "xs.map(x, x.n + 1)"),
             ("f( -1 , [ 2,3, ] )", "f(-1, [2, 3])"),
             ("a - -b", "a - -b"),
-            ("a?b:{k:v}", "a ? b : { k: v }"),
+            ("a?b:{k:v}", "a ? b : {k: v}"),
             ("Item {id:\"a  b\"}", "Item { id: \"a  b\" }"),
             ("x in [1]", "x in [1]"),
             ("!a&&b .? c // why\n || d[0]", "!a && b.?c || d[0]"),
-            ("{k:x.?a,?l:xs[? n]}", "{ k: x.?a, ?l: xs[?n] }"),
+            ("{k:x.?a,?l:xs[? n]}", "{k: x.?a, ?l: xs[?n]}"),
             ("c?x.?a:b", "c ? x.?a : b"),
             ("r'a\\' + \"\"\"b \" c\"\"\"", "r'a\\' + \"\"\"b \" c\"\"\""),
         ] {
