@@ -539,9 +539,11 @@ impl Generator<'_> {
             ..context
         };
         let (set, field) = self.write(&asked);
+        let mut head = "update".to_owned();
         let mut lines = vec![set];
+        let mut behind = known;
+        behind.extend(field);
         if self.slips() {
-            self.feature("a member that jumps");
             let (condition, _) = self.condition(&asked);
             let earlier = self.nodes.len().saturating_sub(1);
             lines.push(match self.dice.below(3) {
@@ -549,11 +551,55 @@ impl Generator<'_> {
                 1 => format!("require {condition}\n    on_error -> m{earlier}"),
                 _ => format!("max_visits 1 -> m{earlier}"),
             });
+        } else if self.dice.one_in(3) {
+            match self.dice.below(6) {
+                0 => {
+                    self.feature("a member that fails or ends the run");
+                    let (condition, _) = self.condition(&asked);
+                    lines.push(format!("require {condition}"));
+                    lines.push("on_error -> fail(\"gone\")".to_owned());
+                }
+                1 => {
+                    self.feature("a member that is full or ends the run");
+                    lines.push("max_visits 2 -> fail(\"full\")".to_owned());
+                }
+                2 => {
+                    self.feature("a member that is skipped");
+                    let (condition, _) = self.condition(&asked);
+                    lines.push(format!("skip when {condition}"));
+                    field.inspect(|field| _ = behind.remove(field));
+                    behind.extend(&asked.known);
+                }
+                3 => {
+                    self.feature("a member that leads elsewhere too");
+                    let side = self.node("update -> end", &["set { n: 1 }".to_owned()]);
+                    head = format!("update -> {side}");
+                }
+                4 => {
+                    self.feature("a member that jumps on an error and comes back");
+                    let counter = self.counters;
+                    self.counters += 1;
+                    let tried = format!("set {{ c{counter}: 1 }}");
+                    let (condition, _) = self.condition(&asked);
+                    let on = Self::target(to_member);
+                    let again = self.node(&format!("update -> {on}"), &[tried]);
+                    lines.push(format!("require state.c{counter} > 0 || {condition}"));
+                    lines.push(format!(
+                        "on_error {{ when state.c{counter} < 1 -> {again}  else -> fail(\"gone\") }}"
+                    ));
+                }
+                _ => {
+                    self.feature("a member that is asked again when time is up");
+                    head = "interrupt".to_owned();
+                    let on = Self::target(to_member);
+                    let again = self.node(&format!("update -> {on}"), &["set { n: 1 }".to_owned()]);
+                    lines.push("ask \"yes?\"\n    expect bool".to_owned());
+                    lines.push(format!("timeout 7d -> {again}"));
+                }
+            }
         }
-        let member = self.node("update", &lines);
+        let member = self.node(&head, &lines);
         self.fill(to_member, &member);
-        let mut behind = known;
-        behind.extend(field);
         (begin, behind, member)
     }
 
@@ -644,7 +690,7 @@ impl Generator<'_> {
 }
 
 /// How many forms there are that a program may have.
-pub const FEATURES: usize = 22;
+pub const FEATURES: usize = 27;
 
 /// How many of the programs have each form.
 pub fn shares(counts: &BTreeMap<&'static str, usize>, programs: usize) -> String {
