@@ -8,9 +8,9 @@ use crate::ir::{FieldId, FieldMode, GraphId};
 use crate::resolve::program::{Field, Graph, Program};
 
 use super::calls::{callers, settle};
-use super::cfg::bits::Tracked;
 use super::cfg::effect::{Given, WritesOnWays};
 use super::cfg::exit::Exits;
+use super::cfg::field_set::Tracked;
 use super::cfg::incomplete_join::Arrivals;
 use super::cfg::leaves_unwritten::{Count, Known, LeavesUnwritten, Step};
 use super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Written};
@@ -109,7 +109,7 @@ fn always(
     };
     let avoided = LeavesUnwritten::new(cfg, &effects, Count::Certain, known);
     let left = avoided.at_start();
-    for field in effects.tracked.list(&left) {
+    for field in left.list() {
         always.remove(&field);
     }
     always
@@ -137,7 +137,7 @@ pub fn unwritten(
     }
     let avoided = LeavesUnwritten::new(cfg, effects, Count::Sure, known);
     let left = avoided.at_start();
-    let fields = effects.tracked.list(&left).filter(|field| needed(*field));
+    let fields = left.list().filter(|field| needed(*field));
     for (number, id) in fields.enumerate() {
         let path = match number < TRACED {
             true => avoided.witness(id),

@@ -16,17 +16,13 @@ type Asker = (String, Span);
 pub fn asking(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     for node in &graph.nodes {
         let Some(cache) = &node.cache else { continue };
-        let asked = match &node.work {
-            Work::Subgraph {
-                graph: Some(child),
-                name,
-                ..
-            } => asks(program, *child).map(|(asks, place)| {
+        let asked = match node.called() {
+            Some((child, name)) => asks(program, child).map(|(asks, place)| {
                 let asks = format!("`{asks}` in `{}`", name.node);
                 let help = "cache the nodes whose results may be used again, one by one";
                 (asks, place, help)
             }),
-            _ => approved(program, graph, node).map(|(tool, place)| {
+            None => approved(program, graph, node).map(|(tool, place)| {
                 let help = "leave `cache` out: a call that a person has to approve is made and asked for each time";
                 (format!("`{tool}`"), place, help)
             }),
@@ -68,15 +64,11 @@ fn asks(program: &Program, graph: GraphId) -> Option<Asker> {
             if let Some(stop) = node.stops.first() {
                 return Some((stop.name.node.clone(), stop.name.span));
             }
-            match &node.work {
-                Work::Interrupt { .. } => return Some((node.name.node.clone(), node.name.span)),
-                Work::Subgraph {
-                    graph: Some(child), ..
-                } if seen.insert(*child) => {
-                    open.push(*child);
-                }
-                _ => {}
+            if let Work::Interrupt { .. } = node.work {
+                return Some((node.name.node.clone(), node.name.span));
             }
+            let called = node.called().map(|(child, _)| child);
+            open.extend(called.filter(|child| seen.insert(*child)));
             if let Some(asker) = approved(program, graph, node) {
                 return Some(asker);
             }

@@ -10,29 +10,18 @@ use crate::base::name::list;
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId};
-use crate::resolve::program::{Node, Program, Work};
+use crate::resolve::program::{Node, Program};
 
 use super::cfg::finish::{can_reach_exit, ends};
 use super::cfg::{BlockId, BlockSet, ControlFlowGraph, Successor};
-
-/// The graph that a node calls.
-pub fn called(node: &Node) -> Option<(GraphId, Span)> {
-    match &node.work {
-        Work::Subgraph {
-            graph: Some(graph),
-            name,
-            ..
-        } => Some((*graph, name.span)),
-        _ => None,
-    }
-}
 
 /// For each graph the nodes that call it, in the order declared.
 pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
     let mut callers: IdVec<GraphId, Vec<_>> = program.graphs.ids().map(|_| Vec::new()).collect();
     for (id, graph) in program.graphs.entries() {
         for (node, declared) in graph.nodes.entries() {
-            if let Some(list) = called(declared).and_then(|(child, _)| callers.get_mut(child)) {
+            let called = declared.called();
+            if let Some(list) = called.and_then(|(child, _)| callers.get_mut(child)) {
                 list.push((id, node));
             }
         }
@@ -40,18 +29,25 @@ pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
     callers
 }
 
-/// For each graph the number of its circle: graphs that call each other have the same.
-pub fn circles(callers: &IdVec<GraphId, Vec<(GraphId, NodeId)>>) -> BTreeMap<GraphId, usize> {
-    let mut calls: DiGraph<GraphId, ()> = DiGraph::new();
-    let index: Vec<_> = callers.ids().map(|id| calls.add_node(id)).collect();
-    for (id, callers) in callers.entries() {
-        for (caller, _) in callers {
-            if let (Some(from), Some(to)) = (index.get(caller.0 as usize), index.get(id.0 as usize))
-            {
-                calls.add_edge(*from, *to, ());
+/// The calls between graphs of which something holds; each graph is a node.
+fn calls_between(program: &Program, holds: impl Fn(GraphId) -> bool) -> DiGraph<GraphId, Span> {
+    let mut calls: DiGraph<GraphId, Span> = DiGraph::new();
+    let index: IdVec<GraphId, NodeIndex> =
+        program.graphs.ids().map(|id| calls.add_node(id)).collect();
+    for (id, graph) in program.graphs.entries().filter(|(id, _)| holds(*id)) {
+        let called = graph.nodes.iter().filter_map(Node::called);
+        for (child, name) in called.filter(|(child, _)| holds(*child)) {
+            if let Some((from, to)) = index.get(id).zip(index.get(child)) {
+                calls.add_edge(*from, *to, name.span);
             }
         }
     }
+    calls
+}
+
+/// For each graph the number of its circle: graphs that call each other have the same.
+pub fn circles(program: &Program) -> BTreeMap<GraphId, usize> {
+    let calls = calls_between(program, |_| true);
     let circles = kosaraju_scc(&calls).into_iter().enumerate();
     let members = circles.flat_map(|(number, of)| of.into_iter().map(move |at| (at, number)));
     members
@@ -90,21 +86,7 @@ pub fn endless(
 ) {
     let ending = ending(program, cfgs);
     let stuck = |id: GraphId| !ending.get(id.0 as usize).copied().unwrap_or(true);
-    let mut calls: DiGraph<GraphId, Span> = DiGraph::new();
-    let index: Vec<_> = program.graphs.ids().map(|id| calls.add_node(id)).collect();
-    for (id, graph) in program.graphs.entries().filter(|(id, _)| stuck(*id)) {
-        for (child, span) in graph
-            .nodes
-            .iter()
-            .filter_map(called)
-            .filter(|(child, _)| stuck(*child))
-        {
-            if let (Some(from), Some(to)) = (index.get(id.0 as usize), index.get(child.0 as usize))
-            {
-                calls.add_edge(*from, *to, span);
-            }
-        }
-    }
+    let calls = calls_between(program, stuck);
     for group in kosaraju_scc(&calls) {
         let mut ids: Vec<GraphId> = group
             .iter()
@@ -170,7 +152,7 @@ fn through(program: &Program, id: GraphId, cfg: &ControlFlowGraph, ending: &[boo
     let blocked = |node: NodeId| {
         let node = graph.nodes.get(node);
         let skips = node.is_some_and(|node| !node.skips.is_empty());
-        let child = node.and_then(called);
+        let child = node.and_then(Node::called);
         !skips
             && child
                 .is_some_and(|(child, _)| !ending.get(child.0 as usize).copied().unwrap_or(true))

@@ -6,21 +6,16 @@ use crate::base::name::closest;
 use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::Type;
 use crate::expr::infer::assignable;
-use crate::resolve::program::{Graph, Param, Program, Work};
+use crate::resolve::program::{Graph, Param, Program};
 
 /// Reports calls whose graph has a field in its context that the caller's lacks or has with another
 /// type. A field that has a value of its own to begin with may be lacking.
 pub fn contexts(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     for node in &graph.nodes {
-        let Work::Subgraph {
-            graph: Some(child),
-            name,
-            ..
-        } = &node.work
-        else {
+        let Some((child, name)) = node.called() else {
             continue;
         };
-        let Some(called) = program.graphs.get(*child) else {
+        let Some(called) = program.graphs.get(child) else {
             continue;
         };
         let Some(context) = &called.context else {

@@ -81,30 +81,21 @@ fn neither(
             .iter()
             .any(|(_, body)| body.goto.is_some())
     };
-    let (message, when) = match &node.work {
-        Work::Call { .. } if jumps() => return None,
-        Work::Subgraph {
-            graph: Some(child),
-            name: called,
-            ..
-        } => {
-            let leaves = program
-                .graphs
-                .get(*child)
-                .is_some_and(|child| !child.leaves.is_empty());
-            if leaves && !ends(*child) {
+    let (message, when) = match (&node.work, node.called()) {
+        (Work::Call { .. }, _) if jumps() => return None,
+        (_, Some((child, called))) => {
+            let graph = program.graphs.get(child);
+            let leaves = graph.is_some_and(|child| !child.leaves.is_empty());
+            if leaves && !ends(child) {
                 return None;
             }
-            let when = leaves.then(|| format!("`{}` can also come to its own end", called.node));
+            let called = &called.node;
             (
-                format!(
-                    "node `{name}` leads nowhere when `{}` has ended",
-                    called.node
-                ),
-                when,
+                format!("node `{name}` leads nowhere when `{called}` has ended"),
+                leaves.then(|| format!("`{called}` can also come to its own end")),
             )
         }
-        Work::Agent { .. } | Work::Tools { .. } if jumps() => (
+        (Work::Agent { .. } | Work::Tools { .. }, _) if jumps() => (
             format!("node `{name}` leads nowhere when no tool jumps"),
             None,
         ),

@@ -9,8 +9,6 @@ use crate::expr::infer::path;
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Program, Route, Work};
 
-use super::calls::called;
-
 /// Reports comparisons of `error.node` with a text that names no node whose errors come to the handler.
 pub fn names(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     for (id, node) in graph.nodes.entries() {
@@ -93,7 +91,7 @@ fn meant<'a>(
     loop {
         for node in nodes {
             names.insert(node.name.node.as_str());
-            match (&node.work, called(node)) {
+            match (&node.work, node.called()) {
                 (Work::Subgraph { .. }, None) => return None,
                 (_, Some((child, _))) if seen.insert(child) => open.push(child),
                 _ => {}

@@ -83,11 +83,11 @@ pub fn passed_over(
         }
         let candidates = candidates.get_or_insert_with(|| {
             let (left, otherwise) = (unwritten(Count::Certain), unwritten(Count::Sure));
-            let fields = effects.tracked.list(&left);
+            let fields = left.list();
             let needed = fields.filter(|id| {
                 let field = graph.fields.get(*id);
                 let needed = field.is_some_and(|field| field.mode.is_out() && !begins_set(field));
-                needed && !effects.tracked.has(&otherwise, *id)
+                needed && !otherwise.has(*id)
             });
             needed.collect()
         });
@@ -96,7 +96,7 @@ pub fn passed_over(
         }
         let left = unwritten(Count::Empty(at));
         let mut fields = candidates.iter();
-        let field = fields.find(|id| effects.tracked.has(&left, **id));
+        let field = fields.find(|id| left.has(**id));
         let field = field.and_then(|id| graph.fields.get(*id));
         if let Some(field) = field {
             let name = &field.name.node;

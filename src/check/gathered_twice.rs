@@ -1,15 +1,15 @@
 //! Writes that give a reducer what the field has already: `docs: state.docs + [x]` through `append` has each element twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
-use crate::ast::item::Let;
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, Level, codes};
+use crate::expr::fold::inline::{LetValue, let_values};
 use crate::expr::infer::path;
-use crate::ir::{Channel, FieldMode};
+use crate::ir::{Channel, FieldMode, GraphId};
 use crate::resolve::jumps::Maker;
-use crate::resolve::program::{Field, Graph, Program, SetItem, Work};
+use crate::resolve::program::{Field, Graph, Node, Program, SetItem};
 
 use super::cfg::build::called_bodies;
 
@@ -17,9 +17,6 @@ use super::cfg::build::called_bodies;
 const PARTS: [&str; 9] = [
     "filter", "sort", "sort_by", "unique", "distinct", "reverse", "slice", "merge", "without",
 ];
-
-/// What each `let` has as parts of its value.
-type Lets<'a> = BTreeMap<&'a str, BTreeSet<String>>;
 
 /// Reports the writes of a graph, and those that bodies of tools make there.
 pub fn writes(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
@@ -35,7 +32,7 @@ pub fn writes(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
         }
     });
     given_back(program, graph, diags);
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let bodies = graph.nodes.iter();
     let bodies = bodies.flat_map(|node| called_bodies(program, node));
     for (_, body) in bodies {
@@ -43,8 +40,8 @@ pub fn writes(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
             let (name, value) = (&item.name, &item.value);
             let reads = body.reads.iter().any(|read| read.name.node == name.node);
             let field = graph.field(&name.node).and_then(|id| graph.fields.get(id));
-            if let Some(field) = field.filter(|_| reads && told.insert(name.span)) {
-                let lets = lets(&body.lets);
+            if let Some(field) = field.filter(|_| reads && reported.insert(name.span)) {
+                let lets = let_values(&body.lets);
                 let found = found(field, name.span, value, (name.node.as_str(), &lets));
                 found.into_iter().for_each(|found| diags.push(found));
             }
@@ -53,16 +50,16 @@ pub fn writes(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
 }
 
 /// Goes through the writes of a graph's nodes, entry and joins, with the `let`s that each sees.
-fn own_writes<'a>(graph: &'a Graph, mut write: impl FnMut(&'a SetItem, &Lets<'a>)) {
-    let made: Vec<Lets<'_>> = graph.nodes.iter().map(|node| lets(&node.lets)).collect();
-    let none = Lets::new();
+fn own_writes<'a>(graph: &'a Graph, mut write: impl FnMut(&'a SetItem, &[LetValue])) {
+    let nodes = graph.nodes.iter();
+    let made: Vec<Vec<LetValue>> = nodes.map(|node| let_values(&node.lets)).collect();
     for (node, lets) in graph.nodes.iter().zip(&made) {
         node.set.iter().for_each(|item| write(item, lets));
     }
     for (maker, jump) in graph.jumps() {
         let lets = match maker {
-            Maker::Node(id, _) => made.get(id.0 as usize).unwrap_or(&none),
-            _ => &none,
+            Maker::Node(id, _) => made.get(id.0 as usize).map_or(&[][..], Vec::as_slice),
+            _ => &[],
         };
         jump.set.iter().for_each(|item| write(item, lets));
     }
@@ -71,14 +68,9 @@ fn own_writes<'a>(graph: &'a Graph, mut write: impl FnMut(&'a SetItem, &Lets<'a>
 /// Reports writes of called graphs to an `in out` field without a reducer that hold the value which their caller gave: it goes back
 /// through the caller's reducer.
 fn given_back(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
-    let calls = graph.nodes.iter().filter_map(|node| match node.work {
-        Work::Subgraph { graph, .. } => graph,
-        _ => None,
-    });
-    for called in calls.collect::<BTreeSet<_>>() {
-        let Some(called) = program.graphs.get(called) else {
-            continue;
-        };
+    let calls = graph.nodes.iter().filter_map(Node::called);
+    let called: BTreeSet<GraphId> = calls.map(|(called, _)| called).collect();
+    for called in called.into_iter().filter_map(|id| program.graphs.get(id)) {
         own_writes(called, |item, lets| {
             let field = item.field.and_then(|id| called.fields.get(id));
             let passes = |f: &&Field| f.mode == FieldMode::InOut && f.channel == Channel::Last;
@@ -127,7 +119,7 @@ fn found(
     field: &Field,
     name: Span,
     value: &Expr,
-    (own, lets): (&str, &Lets<'_>),
+    (own, lets): (&str, &[LetValue]),
 ) -> Option<Diagnostic> {
     let (by, level) = gathers(field)?;
     let part = own_part(value, own, lets)?;
@@ -157,7 +149,7 @@ fn found(
 }
 
 /// Of `own + new` the spans of both, where all that comes behind the first is new.
-fn new_part(value: &Expr, own: &str, lets: &Lets<'_>) -> Option<(Span, Span)> {
+fn new_part(value: &Expr, own: &str, lets: &[LetValue]) -> Option<(Span, Span)> {
     let (mut at, mut new) = (value, None);
     while let ExprKind::Binary(op, left, right) = &at.kind {
         if op.node != BinaryOp::Add || own_part(right, own, lets).is_some() {
@@ -171,34 +163,30 @@ fn new_part(value: &Expr, own: &str, lets: &Lets<'_>) -> Option<(Span, Span)> {
 }
 
 /// Where a value has a field's own value as a part.
-fn own_part(value: &Expr, own: &str, lets: &Lets<'_>) -> Option<Span> {
+fn own_part(value: &Expr, own: &str, lets: &[LetValue]) -> Option<Span> {
     let parts = parts(value, lets).into_iter();
     let own = parts.filter(|(path, _)| path == own);
     own.map(|(_, span)| span).next()
 }
 
-fn lets(written: &[Let]) -> Lets<'_> {
-    let mut lets = Lets::new();
-    for bound in written {
-        let parts = parts(&bound.value, &lets).into_iter();
-        let parts = parts.map(|(path, _)| path).collect();
-        lets.insert(&bound.name.node, parts);
-    }
-    lets
-}
-
 /// The paths whose values are parts of an expression's value, in order: not those of conditions, indices and sizes.
-fn parts(expr: &Expr, lets: &Lets<'_>) -> Vec<(String, Span)> {
+fn parts(expr: &Expr, lets: &[LetValue]) -> Vec<(String, Span)> {
     let mut found = Vec::new();
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
         match &expr.kind {
-            ExprKind::Ident(name) if lets.contains_key(name.as_str()) => {
-                let paths = lets.get(name.as_str()).into_iter().flatten();
-                found.extend(paths.map(|path| (path.clone(), expr.span)));
-            }
             ExprKind::Ident(_) | ExprKind::Select { .. } => {
-                found.extend(path(expr).map(|path| (path, expr.span)));
+                let name = path(expr);
+                let known = lets
+                    .iter()
+                    .rfind(|known| name.as_ref() == Some(&known.name));
+                match known {
+                    Some(known) => {
+                        let inside = parts(&known.value, &[]).into_iter();
+                        found.extend(inside.map(|(path, _)| (path, expr.span)));
+                    }
+                    None => found.extend(name.map(|name| (name, expr.span))),
+                }
             }
             ExprKind::Binary(op, left, right) => match op.node {
                 BinaryOp::Add => open.extend([&**right, &**left]),

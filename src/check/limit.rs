@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Program, Work};
 
-use super::calls::{called, settle};
+use super::calls::settle;
 use super::cfg::{BlockId, BlockSet, ControlFlowGraph};
 
 /// Reports limits that no run can keep: the least number of super-steps to an end is more.
@@ -102,7 +102,9 @@ fn cost(graph: &Graph, id: NodeId, least: &[Option<u64>]) -> Option<(u64, bool)>
     let Some(node) = graph.nodes.get(id) else {
         return Some((0, true));
     };
-    let inside = called(node).and_then(|(child, _)| least.get(child.0 as usize));
+    let inside = node
+        .called()
+        .and_then(|(child, _)| least.get(child.0 as usize));
     let cost = match node.work {
         Work::Branch => 0,
         _ if node.skips.is_empty() && graph.on_error_of(id).is_none() => {

@@ -165,7 +165,7 @@ impl ProgramAnalyses {
                 .graphs
                 .iter()
                 .flat_map(|graph| &graph.nodes)
-                .filter_map(|node| Some(calls::called(node)?.0))
+                .filter_map(|node| Some(node.called()?.0))
                 .collect(),
             effects,
         }

@@ -9,7 +9,7 @@ use crate::expr::infer::default_value;
 use crate::ir::{GraphId, ToolId};
 use crate::resolve::program::{Graph, NarrowingId, Node, Program, ToolList, ToolUse, Work};
 
-use super::calls::{called, settle};
+use super::calls::settle;
 use super::narrow::{left, written};
 
 /// Reports tools outside the `tools [..]` of the graph that their node stands in, and called graphs that may use
@@ -43,15 +43,15 @@ pub fn scopes(
             outside.extend(without);
         }
         bound.outside(&outside, diags);
-        for (child, span) in graph.nodes.iter().filter_map(called) {
+        for (child, name) in graph.nodes.iter().filter_map(Node::called) {
             let needed = needs.get(child.0 as usize).into_iter().flatten();
             let (inside, outside): (Vec<_>, Vec<_>) =
                 needed.partition(|((tool, _), _)| bound.tools.contains_key(tool));
             let found = inside
                 .into_iter()
-                .filter_map(|(used, place)| bound.of_child(child, used, (span, *place)));
+                .filter_map(|(used, place)| bound.of_child(child, used, (name.span, *place)));
             found.for_each(|found| diags.push(found));
-            bound.child_outside(child, span, &outside, diags);
+            bound.child_outside(child, name.span, &outside, diags);
         }
     }
 }
@@ -312,7 +312,7 @@ fn needs(program: &Program) -> Vec<BTreeMap<Used, Span>> {
         let Some(graph) = graph.filter(|graph| graph.tools.is_none()) else {
             return false;
         };
-        let called = graph.nodes.iter().filter_map(called);
+        let called = graph.nodes.iter().filter_map(Node::called);
         let more = called.filter_map(|(child, _)| needs.get(child.0 as usize).cloned());
         let more: Vec<_> = more.flatten().collect();
         let Some(own) = needs.get_mut(id.0 as usize) else {

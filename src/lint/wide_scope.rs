@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{Span, name};
-use crate::check::calls::called;
 use crate::check::scope::needed_tools;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::ToolId;
@@ -22,7 +21,9 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
         let mut used: BTreeSet<ToolId> = BTreeSet::new();
         for node in &graph.nodes {
             used.extend(node.tools().iter().map(|used| used.node));
-            let child = called(node).and_then(|(child, _)| needs.get(child.0 as usize));
+            let child = node
+                .called()
+                .and_then(|(child, _)| needs.get(child.0 as usize));
             used.extend(child.into_iter().flatten().map(|(tool, _)| *tool));
         }
         let idle = |entry: &&ToolUse| !used.contains(&entry.tool);

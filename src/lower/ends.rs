@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::ir::NodeId;
 use crate::resolve::graph::Graph;
-use crate::resolve::node::{Node, Work};
+use crate::resolve::node::Node;
 use crate::resolve::target::{Route, Target as From, TargetKind};
 
 use super::Lowering;
@@ -96,10 +96,8 @@ impl Lowering<'_> {
             let jumps = body.map(|body| body.jumps()).unwrap_or_default();
             names.extend(jumps.into_iter().map(|name| name.node));
         }
-        if let Work::Subgraph {
-            graph: Some(graph), ..
-        } = &node.work
-            && let Some(called) = self.program.graphs.get(*graph)
+        if let Some((graph, _)) = node.called()
+            && let Some(called) = self.program.graphs.get(graph)
         {
             names.extend(called.leaves.iter().map(|name| name.node.clone()));
         }

@@ -122,6 +122,14 @@ impl Node {
         }
     }
 
+    /// The graph that it calls, where that is known, and the name by which it does.
+    pub fn called(&self) -> Option<(GraphId, &Name)> {
+        match &self.work {
+            Work::Subgraph { graph, name, .. } => Some(((*graph)?, name)),
+            _ => None,
+        }
+    }
+
     /// Tools that it may call: its list, or the tool of a `call`.
     pub fn tools(&self) -> Vec<Spanned<ToolId>> {
         let listed = |list: &Option<ToolList>| {

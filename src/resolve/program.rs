@@ -7,7 +7,7 @@
 //! Invariant: a reference that is `None` (or [`TargetKind::Unknown`], or [`Type::Error`]) was
 //! reported when it was resolved; later stages pass over it in silence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use thin_vec::ThinVec;
@@ -90,6 +90,16 @@ impl Program {
             .find(|module| module.file == file)
             .map(|module| module.functions.clone())
             .unwrap_or_default()
+    }
+
+    /// The graphs that another graph calls.
+    pub fn called_by_others(&self) -> BTreeSet<GraphId> {
+        let calls = self.graphs.entries().flat_map(|(caller, graph)| {
+            let called = graph.nodes.iter().filter_map(Node::called);
+            let called = called.map(|(called, _)| called);
+            called.filter(move |called| *called != caller)
+        });
+        calls.collect()
     }
 }
 

@@ -115,7 +115,7 @@ pub fn suppress(program: &Program, places: &Places, diags: &mut Diagnostics) {
         };
     }
     let callers = callers(program);
-    let circles = circles(&callers);
+    let circles = circles(program);
     let mut open: Vec<GraphId> = first.keys().copied().collect();
     while let Some(id) = open.pop() {
         let own = first.get(&id).copied().unwrap_or(Stage::Use);

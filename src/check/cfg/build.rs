@@ -234,18 +234,9 @@ impl Builder<'_> {
                 span: field.span,
             }));
         }
-        if let Work::Subgraph {
-            graph: Some(child),
-            name,
-            ..
-        } = &node.work
-        {
-            let taken = self.written.taken(self.program, self.graph, node, *child);
-            writes.extend(taken.into_iter().map(|(field, span)| Write {
-                field,
-                span: span.unwrap_or(name.span),
-            }));
-        }
+        let taken = self.written.given_back(self.program, self.graph, node);
+        let taken = taken.into_iter();
+        writes.extend(taken.map(|(_, field, span)| Write { field, span }));
         writes
     }
 }

@@ -6,8 +6,8 @@ use crate::base::{IdVec, Span};
 use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
-use super::bits::{FieldSet, Tracked};
 use super::build::called_bodies;
+use super::field_set::{FieldSet, Tracked};
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Transition};
 use super::written::Written;
 
@@ -54,7 +54,7 @@ impl WritesOnWays {
                 effects.sure.push(sure);
             }
             if let Work::Subgraph { .. } = node.work {
-                let given = effects.tracked.list(&work.given).collect();
+                let given = work.given.list().collect();
                 effects.given.insert(id, given);
             }
         }
@@ -120,21 +120,14 @@ fn work(
         _ => tracked.none(),
     };
     if let Work::Extern { writes, .. } = &node.work {
-        for field in writes {
-            tracked.add(&mut sure, field.node);
-        }
+        sure = tracked.of(writes.iter().map(|field| field.node));
     }
-    if let Work::Subgraph {
-        graph: Some(child), ..
-    } = &node.work
-    {
-        let all = written.given_back(program, graph, node, *child);
-        let always = given.get(*child);
-        for (from, to, _) in all {
-            if always.is_some_and(|always| always.contains(&from)) {
-                tracked.add(&mut sure, to);
-            }
-        }
+    if let Some((child, _)) = node.called() {
+        let all = written.given_back(program, graph, node);
+        let always = given.get(child);
+        let is_sure = |from: &FieldId| always.is_some_and(|always| always.contains(from));
+        let all = all.into_iter().filter(|(from, ..)| is_sure(from));
+        sure = tracked.of(all.map(|(_, to, _)| to));
     }
     let given = match node.work {
         Work::Subgraph { .. } => sure.clone(),

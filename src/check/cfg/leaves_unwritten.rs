@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use crate::base::Span;
 use crate::ir::{FieldId, JoinId, NodeId};
 
-use super::bits::FieldSet;
 use super::block_set::BlockSet;
 use super::effect::WritesOnWays;
 use super::exit::Exits;
+use super::field_set::FieldSet;
 use super::incomplete_join::{Arrivals, Past};
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
 
@@ -296,7 +296,7 @@ impl<'a> LeavesUnwritten<'a> {
     /// Whether a field is avoided since the join waits in vain for another member.
     fn is_lost(&self, successor: &Successor, from: Option<BlockId>, field: FieldId) -> bool {
         let lost = self.lost_at(successor, from);
-        lost.is_some_and(|lost| self.effects.tracked.has(&lost, field))
+        lost.is_some_and(|lost| lost.has(field))
     }
 
     /// What a goal avoids; `None` for an exit and for what may not run at all.
@@ -360,7 +360,7 @@ impl<'a> LeavesUnwritten<'a> {
         for block in self.cfg.blocks() {
             let mut ways = 0..self.cfg.transitions(block).len();
             let writes = |way| self.effects.sure(self.cfg, block, way);
-            if ways.any(|way| self.effects.tracked.has(&writes(way), field)) {
+            if ways.any(|way| writes(way).has(field)) {
                 let before = self.cfg.all_before(block);
                 before.for_each(|block| _ = found.insert(block));
             }
@@ -375,13 +375,11 @@ impl<'a> LeavesUnwritten<'a> {
         let mut ways = Vec::new();
         for (number, transition) in self.cfg.transitions(block).iter().enumerate() {
             let writes = self.effects.sure(self.cfg, block, number);
-            if !again && transition.kind == EdgeKind::Visits
-                || self.effects.tracked.has(&writes, field)
-            {
+            if !again && transition.kind == EdgeKind::Visits || writes.has(field) {
                 continue;
             }
             let avoided = self.on(transition, from, writes);
-            let on = self.effects.tracked.has(&avoided, field);
+            let on = avoided.has(field);
             ways.extend(on.then_some(transition));
             ways.extend(self.exit(block, transition));
         }

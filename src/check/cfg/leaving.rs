@@ -6,7 +6,7 @@ use crate::base::IdVec;
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Jump, Node, Program, Route, TargetKind};
 
-use super::super::calls::{called, settle};
+use super::super::calls::settle;
 use super::build;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph};
@@ -78,7 +78,7 @@ fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String,
 
 /// What a called graph leaves by together, where the node hands both names on.
 fn handed_on(node: &Node, known: &Written, pairs: &mut BTreeSet<(String, String)>) {
-    let (Some((child, _)), Some(ends)) = (called(node), &node.ends) else {
+    let (Some((child, _)), Some(ends)) = (node.called(), &node.ends) else {
         return;
     };
     let up = |name: &str| match ends.find(name).map(|end| &end.to.kind) {

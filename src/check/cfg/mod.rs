@@ -7,7 +7,6 @@
 //! say what may run in the same super-step; [`step_writes`], [`conflicting_tasks`], [`conflicting_siblings`], [`conflicting_joins`], [`join`] and [`incomplete_join`], which ask them; [`duplicate_activation`]; [`bits`], [`effect`], [`exit`] and [`leaves_unwritten`]: what is written
 //! on every way.
 
-pub mod bits;
 mod block_set;
 pub mod build;
 pub mod conflicting_joins;
@@ -18,6 +17,7 @@ pub mod duplicate_activation;
 pub mod effect;
 pub mod exit;
 mod fan_out;
+pub mod field_set;
 pub mod finish;
 mod first_values;
 pub mod incomplete_join;

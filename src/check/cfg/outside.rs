@@ -4,7 +4,7 @@ use thin_vec::{ThinVec, thin_vec};
 
 use crate::base::Spanned;
 use crate::ir::ToolId;
-use crate::resolve::program::{Node, Route, Target, TargetKind, Work};
+use crate::resolve::program::{Node, Route, Target, TargetKind};
 
 use super::build::Builder;
 use super::fan_out::to;
@@ -81,16 +81,11 @@ impl Builder<'_> {
     }
 
     pub(super) fn child_ways(&mut self, node: &Node) -> Vec<Transition> {
-        let Work::Subgraph {
-            graph: Some(child),
-            name,
-            ..
-        } = &node.work
-        else {
+        let Some((child, name)) = node.called() else {
             return Vec::new();
         };
-        let mhp = self.written.leaving.get(*child);
-        let Some(child) = self.program.graphs.get(*child) else {
+        let mhp = self.written.leaving.get(child);
+        let Some(child) = self.program.graphs.get(child) else {
             return Vec::new();
         };
         let successors: Vec<ThinVec<Successor>> = child

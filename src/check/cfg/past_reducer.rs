@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::{IdVec, Span};
 use crate::ir::{FieldId, GraphId};
-use crate::resolve::program::{Graph, Program, Work};
+use crate::resolve::program::{Graph, Program};
 
 use super::super::calls::settle;
 use super::build::called_bodies;
@@ -73,17 +73,11 @@ impl PastReducer {
 fn links(program: &Program, graph: &Graph, written: &Written) -> Vec<Link> {
     let mut links = Vec::new();
     for node in &graph.nodes {
-        let Work::Subgraph {
-            graph: Some(child),
-            name,
-            ..
-        } = &node.work
-        else {
+        let Some((child, _)) = node.called() else {
             continue;
         };
-        let back = written.given_back(program, graph, node, *child);
-        let back = back.into_iter();
-        links.extend(back.map(|(from, to, span)| (*child, from, to, span.unwrap_or(name.span))));
+        let back = written.given_back(program, graph, node).into_iter();
+        links.extend(back.map(|(from, to, span)| (child, from, to, span)));
     }
     links
 }

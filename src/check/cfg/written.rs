@@ -7,7 +7,7 @@ use crate::diag::Diagnostics;
 use crate::ir::{FieldId, GraphId, ToolId};
 use crate::resolve::program::{Graph, Node, Program, Route, SetItem, TargetKind, Tool, Work};
 
-use super::super::calls::{called, settle};
+use super::super::calls::settle;
 use super::super::tool_targets::{Lost, lost};
 use super::super::types::cx::Computed;
 use super::super::types::tool::tool;
@@ -44,10 +44,9 @@ impl Written {
             let Some(graph) = program.graphs.get(id) else {
                 return false;
             };
-            let calls = graph.nodes.iter();
-            let calls = calls.filter_map(|node| Some((node, called(node)?.0)));
-            let taken = calls.flat_map(|(node, child)| written.taken(program, graph, node, child));
-            let taken: Vec<FieldId> = taken.map(|(field, _)| field).collect();
+            let nodes = graph.nodes.iter();
+            let taken = nodes.flat_map(|node| written.given_back(program, graph, node));
+            let taken: Vec<FieldId> = taken.map(|(_, to, _)| to).collect();
             let Some(fields) = written.fields.get_mut(id) else {
                 return false;
             };
@@ -80,27 +79,18 @@ impl Written {
             .is_some_and(|fields| fields.contains(&field))
     }
 
-    /// The caller's fields that a subgraph node may write, with the place of the `into` that says so.
-    pub fn taken(
-        &self,
-        program: &Program,
-        caller: &Graph,
-        node: &Node,
-        child: GraphId,
-    ) -> Vec<(FieldId, Option<Span>)> {
-        let all = self.given_back(program, caller, node, child).into_iter();
-        all.map(|(_, to, span)| (to, span)).collect()
-    }
-
-    /// The called graph's fields that a subgraph node may give back, the caller's that take them, and the `into` that says so.
+    /// The called graph's fields that a subgraph node may give back, the caller's that take them, and the `into` or the call that
+    /// says so.
     pub fn given_back(
         &self,
         program: &Program,
         caller: &Graph,
         node: &Node,
-        child: GraphId,
-    ) -> Vec<(FieldId, FieldId, Option<Span>)> {
-        let Some(called) = program.graphs.get(child) else {
+    ) -> Vec<(FieldId, FieldId, Span)> {
+        let called = node.called();
+        let called =
+            called.and_then(|(child, name)| Some((child, program.graphs.get(child)?, name)));
+        let Some((child, called, name)) = called else {
             return Vec::new();
         };
         let mut taken = Vec::new();
@@ -110,7 +100,8 @@ impl Written {
             }
             let bound = bound(node, id);
             if bound.is_empty() {
-                taken.extend(caller.field(&field.name.node).map(|to| (id, to, None)));
+                let to = caller.field(&field.name.node);
+                taken.extend(to.map(|to| (id, to, name.span)));
             }
             taken.extend(bound.into_iter().map(|(to, span)| (id, to, span)));
         }
@@ -125,13 +116,13 @@ fn computes(tool: &Tool) -> bool {
 }
 
 /// The caller's fields that `into` gives an `out` field to.
-fn bound(node: &Node, field: FieldId) -> Vec<(FieldId, Option<Span>)> {
+fn bound(node: &Node, field: FieldId) -> Vec<(FieldId, Span)> {
     let Work::Subgraph { into, .. } = &node.work else {
         return Vec::new();
     };
     into.iter()
         .filter(|binding| binding.from == Some(field))
-        .filter_map(|binding| Some((binding.to?, Some(binding.to_name.span))))
+        .filter_map(|binding| Some((binding.to?, binding.to_name.span)))
         .collect()
 }
 

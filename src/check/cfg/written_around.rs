@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::ir::NodeId;
 
-use super::bits::FieldSet;
 use super::effect::WritesOnWays;
+use super::field_set::FieldSet;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, EdgeKind};
 

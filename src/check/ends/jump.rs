@@ -2,7 +2,7 @@
 
 use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, Home};
-use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
+use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind};
 
 use super::super::cfg::Written;
 use super::super::narrow::target::narrowed;
@@ -127,15 +127,10 @@ pub(super) fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<J
 }
 
 pub(super) fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
-    let Work::Subgraph {
-        graph: Some(child),
-        name,
-        ..
-    } = &node.work
-    else {
+    let Some((child, name)) = node.called() else {
         return Vec::new();
     };
-    let child = program.graphs.get(*child);
+    let child = program.graphs.get(child);
     let leaves = child.map_or(&[][..], |child| &child.leaves);
     let what = format!("`{}` leaves to", name.node);
     let jump = |left: &Spanned<String>| Jump {

@@ -115,11 +115,7 @@ impl Instantiator<'_> {
     /// calls may make instances of the others.
     fn unused_instances(&mut self) {
         let program = self.program;
-        let mut named: BTreeSet<GraphId> = BTreeSet::new();
-        for (id, graph) in program.graphs.entries() {
-            let called = graph.nodes.iter().filter_map(super::super::calls::called);
-            named.extend(called.map(|(child, _)| child).filter(|child| *child != id));
-        }
+        let named = program.called_by_others();
         for by_others in [false, true] {
             for (id, graph) in program.graphs.entries() {
                 let has_some = self.counts.contains_key(&id);

@@ -24,7 +24,7 @@ use crate::base::{FileId, IdVec};
 use crate::diag::Diagnostics;
 use crate::ir::GraphId;
 use crate::resolve::Program;
-use crate::resolve::program::{Graph, Work};
+use crate::resolve::program::Graph;
 
 /// A program of instances.
 #[derive(Debug)]
@@ -66,14 +66,7 @@ pub fn expand(program: &Program, diags: &mut Diagnostics) -> Option<Instances> {
 /// The only graph of the first file that no other calls; of a graph with parameters, its declared
 /// instances in that file.
 fn entry(program: &Program, made: &Program) -> Option<GraphId> {
-    let calls = made.graphs.entries().flat_map(|(caller, graph)| {
-        let called = graph.nodes.iter().filter_map(|node| match &node.work {
-            Work::Subgraph { graph, .. } => *graph,
-            _ => None,
-        });
-        called.filter(move |called| *called != caller)
-    });
-    let called: std::collections::BTreeSet<GraphId> = calls.collect();
+    let called = made.called_by_others();
     let first = FileId(0);
     let here = |graph: &Graph| match &graph.instance {
         Some(instance) => match &instance.declared {

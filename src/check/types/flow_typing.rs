@@ -11,7 +11,7 @@ use crate::base::{IdVec, SharedSet, Span};
 use crate::diag::Diagnostics;
 use crate::expr::scope::StateFields;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId};
-use crate::resolve::program::{Graph, Node, Program, Work};
+use crate::resolve::program::{Graph, Node, Program};
 
 use super::super::cfg::effect::WritesOnWays;
 use super::super::cfg::written_around::written_around;
@@ -83,7 +83,7 @@ fn around(
     });
     full.map(|(id, _)| {
         let written = written_around(cfg, effects, mhp, id);
-        (id, effects.tracked.list(&written).filter(stays).collect())
+        (id, written.list().filter(stays).collect())
     })
     .collect()
 }
@@ -325,7 +325,7 @@ impl<'a> FlowTyping<'a> {
             let mut facts = facts.unwrap_or_default();
             if transition.kind == EdgeKind::Tool {
                 let sure = self.effects.sure(cfg, BlockId::Node(id), number);
-                let written = self.effects.tracked.list(&sure);
+                let written = sure.list();
                 written.for_each(|field| facts.has_value(field));
             }
             self.go(transition, facts, Some(BlockId::Node(id)), &beside);
@@ -374,19 +374,12 @@ impl<'a> FlowTyping<'a> {
     ) -> Cx<'a> {
         let mut cx = self.cx(facts);
         cx.again = again;
-        if let Work::Subgraph {
-            graph: Some(child), ..
-        } = &declared.work
-        {
-            let taken = self
-                .written
-                .taken(self.program, self.graph, declared, *child);
-            let always = self.effects.given(id);
-            let taken = taken.into_iter().map(|(field, _)| field);
-            cx.given_back = taken
-                .map(|field| (field, always.contains(&field)))
-                .collect();
-        }
+        let taken = self.written.given_back(self.program, self.graph, declared);
+        let always = self.effects.given(id);
+        let taken = taken.into_iter().map(|(_, field, _)| field);
+        cx.given_back = taken
+            .map(|field| (field, always.contains(&field)))
+            .collect();
         cx
     }
 

@@ -21,7 +21,7 @@ mod sent;
 mod state;
 mod stop;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::ast::graph::{Graph as Written, Member};
 use crate::base::{FileId, IdVec, Span};
@@ -208,25 +208,13 @@ impl Resolver<'_> {
 
     /// The only graph of the first file that no other calls.
     fn entry(&self) -> Option<GraphId> {
-        let graphs = &self.program.graphs;
-        let calls = graphs.entries().flat_map(|(caller, graph)| {
-            let called = graph.nodes.iter().filter_map(called);
-            called.filter(move |called| *called != caller)
-        });
-        let called: BTreeSet<GraphId> = calls.collect();
-        let mut candidates = graphs
+        let called = self.program.called_by_others();
+        let mut candidates = (self.program.graphs)
             .entries()
             .filter(|(id, graph)| graph.file == FileId(0) && !called.contains(id))
             .filter(|(_, graph)| graph.bound.is_empty())
             .map(|(id, _)| id);
         let first = candidates.next()?;
         candidates.next().is_none().then_some(first)
-    }
-}
-
-fn called(node: &super::node::Node) -> Option<GraphId> {
-    match &node.work {
-        super::node::Work::Subgraph { graph, .. } => *graph,
-        _ => None,
     }
 }

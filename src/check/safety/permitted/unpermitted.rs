@@ -1,6 +1,6 @@
 //! Where some way of a run comes to without a permit of a tool.
 //!
-//! A forward analysis with two bits a tool: whether some way comes to a block without a `permit` of it that is left, and whether
+//! A forward analysis with two sets of tools: of which some way comes to a block without a `permit` that is left, and of which
 //! without one that lasts, which is for any number of calls. Where ways meet,
 //! one of them is enough; at a join none of its members may have one, as the permissions of all of them are passed on. A
 //! called graph is a summary: which ways from its start to its end pass no permit.
@@ -10,11 +10,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use fixedbitset::FixedBitSet;
+
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Permit, Program, Work};
 
-use super::super::super::calls::{called, callers, settle};
+use super::super::super::calls::{callers, settle};
 use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition};
 use super::super::roots;
 use super::asking;
@@ -22,23 +24,65 @@ use super::asking;
 /// Most arrows of a way that are shown.
 const SHOWN: usize = 6;
 
-/// By the number of each tool that has a permit, which is even: whether none is left; by the next one: whether none lasts.
-type Bits = Vec<u64>;
+/// The tools that have a permit and of which some way to a place has none, by their ids.
+#[derive(Clone)]
+struct Lacking {
+    /// None is left.
+    any: FixedBitSet,
+    /// None lasts: there are only those for one call.
+    lasting: FixedBitSet,
+}
+
+impl Lacking {
+    /// Takes in another way; whether it lacks more.
+    fn join(&mut self, other: &Self) -> bool {
+        let more = !other.any.is_subset(&self.any) || !other.lasting.is_subset(&self.lasting);
+        self.any.union_with(&other.any);
+        self.lasting.union_with(&other.lasting);
+        more
+    }
+
+    /// Keeps what another way lacks too.
+    fn meet(&mut self, other: &Self) {
+        self.any.intersect_with(&other.any);
+        self.lasting.intersect_with(&other.lasting);
+    }
+
+    /// Uses up permits for one call.
+    fn spend(&mut self, used: &FixedBitSet) {
+        let spent = self.lasting.intersection(used).collect();
+        self.any.union_with(&spent);
+    }
+
+    fn permit<'p>(mut self, permits: impl Iterator<Item = &'p Permit>) -> Self {
+        for permit in permits {
+            let tool = permit.tool.map_or(usize::MAX, |tool| tool.0 as usize);
+            if self.any.contains(tool) || self.lasting.contains(tool) {
+                self.any.remove(tool);
+                if !permit.once || permit.each.is_some() {
+                    self.lasting.remove(tool);
+                }
+            }
+        }
+        self
+    }
+}
 
 /// Where some way comes to without a permit.
 pub struct Unpermitted<'a> {
     program: &'a Program,
     cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
-    /// The tools that have a permit; of others no way has one.
-    numbers: BTreeMap<ToolId, usize>,
+    /// Of all tools that have a permit; of others no way has one.
+    all: Lacking,
+    none: Lacking,
     /// The nodes that call tools which have a permit, or a graph that does, with those tools.
-    uses: BTreeMap<(GraphId, NodeId), Bits>,
+    uses: BTreeMap<(GraphId, NodeId), FixedBitSet>,
     /// By graph: the tools that some way from its start to its end has no permit of.
-    through: IdVec<GraphId, Bits>,
+    through: IdVec<GraphId, Lacking>,
     /// The same, to where it leaves for a node of its caller.
-    leaves: IdVec<GraphId, Bits>,
+    leaves: IdVec<GraphId, Lacking>,
     /// By graph and node: the tools that some way to the node has no permit of, where it begins.
-    at: BTreeMap<GraphId, Vec<Bits>>,
+    at: BTreeMap<GraphId, Vec<Lacking>>,
     callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
     /// Graphs that a run may begin with.
     roots: Vec<GraphId>,
@@ -55,22 +99,28 @@ impl<'a> Unpermitted<'a> {
         cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
         permits: &BTreeMap<ToolId, Vec<&Permit>>,
     ) -> Self {
-        let numbers: BTreeMap<ToolId, usize> =
-            permits.keys().copied().zip((0..).step_by(2)).collect();
-        let words = numbers.len().div_ceil(32);
+        let empty = FixedBitSet::with_capacity(program.tools.len());
+        let mut tools = empty.clone();
+        tools.extend(permits.keys().map(|tool| tool.0 as usize));
+        let both = |tools: FixedBitSet| Lacking {
+            any: tools.clone(),
+            lasting: tools,
+        };
+        let none = both(empty);
         let mut found = Self {
             program,
             cfgs,
             uses: BTreeMap::new(),
-            through: program.graphs.ids().map(|_| vec![0; words]).collect(),
-            leaves: program.graphs.ids().map(|_| vec![0; words]).collect(),
-            numbers,
+            through: program.graphs.ids().map(|_| none.clone()).collect(),
+            leaves: program.graphs.ids().map(|_| none.clone()).collect(),
+            all: both(tools),
+            none,
             at: BTreeMap::new(),
             callers: callers(program),
             roots: roots(program),
             trees: BTreeMap::new(),
         };
-        if !found.numbers.is_empty() {
+        if !permits.is_empty() {
             found.uses = found.uses();
             found.summaries();
             found.entries();
@@ -81,23 +131,26 @@ impl<'a> Unpermitted<'a> {
     /// Whether some way comes to a call of the tool in a node without a permit of it, or the node may call it again when a permit for
     /// one call is used.
     pub fn come_to(&self, call: (GraphId, NodeId), tool: ToolId) -> bool {
-        let Some(number) = self.numbers.get(&tool).copied() else {
-            return true;
+        let tool = tool.0 as usize;
+        let Some((node, begins)) = self.node(call).zip(self.begins(call)) else {
+            return !self.all.any.contains(tool);
         };
-        let node = self.node(call);
-        let many = node.is_some_and(|node| !matches!(node.work, Work::Call { .. }));
-        self.comes_to(call, number) || many && self.comes_to(call, number + 1)
+        let many = !matches!(node.work, Work::Call { .. });
+        !self.all.any.contains(tool)
+            || begins.any.contains(tool)
+            || many && begins.lasting.contains(tool)
     }
 
     /// The nodes that call tools which have a permit.
-    fn uses(&self) -> BTreeMap<(GraphId, NodeId), Bits> {
+    fn uses(&self) -> BTreeMap<(GraphId, NodeId), FixedBitSet> {
         let mut uses = BTreeMap::new();
+        let none = &self.none.any;
         for (id, graph) in self.program.graphs.entries() {
             for (at, node) in graph.nodes.entries() {
                 for (tool, _) in asking(self.program, graph, node) {
-                    if let Some(number) = self.numbers.get(&tool) {
-                        let bits = uses.entry((id, at)).or_insert_with(|| self.none());
-                        add(bits, *number);
+                    if self.all.any.contains(tool.0 as usize) {
+                        let used = uses.entry((id, at)).or_insert_with(|| none.clone());
+                        used.insert(tool.0 as usize);
                     }
                 }
             }
@@ -105,34 +158,33 @@ impl<'a> Unpermitted<'a> {
         // A called graph uses up what its nodes do.
         settle(self.program, |id| {
             let of = uses.range((id, NodeId(0))..=(id, NodeId(u32::MAX)));
-            let mut used = self.none();
-            of.for_each(|(_, bits)| _ = join(&mut used, bits));
+            let mut used = none.clone();
+            of.for_each(|(_, of)| used.union_with(of));
             let mut new = false;
-            for call in self.callers.get(id).into_iter().flatten() {
-                if used.iter().any(|word| *word != 0) {
-                    new |= join(uses.entry(*call).or_insert_with(|| self.none()), &used);
-                }
+            let callers = self.callers.get(id).into_iter().flatten();
+            for call in callers.filter(|_| !used.is_clear()) {
+                let known = uses.entry(*call).or_insert_with(|| none.clone());
+                new |= !used.is_subset(known);
+                known.union_with(&used);
             }
             new
         });
         uses
     }
 
-    fn comes_to(&self, (graph, at): (GraphId, NodeId), number: usize) -> bool {
-        let blocks = self.at.get(&graph);
-        let begins = blocks.and_then(|blocks| blocks.get(at.0 as usize));
-        let node = begins.and_then(|_| self.node((graph, at)));
-        begins.zip(node).is_some_and(|(begins, node)| {
-            has(begins, number) && has(&self.asked_before(node, begins.clone()), number)
-        })
+    /// What a node lacks when the questions ahead of it are answered.
+    fn begins(&self, (graph, at): (GraphId, NodeId)) -> Option<Lacking> {
+        let begins = self.at.get(&graph)?.get(at.0 as usize)?;
+        Some(asked_before(self.node((graph, at))?, begins.clone()))
     }
 
     /// A way by which a call of the tool in a node comes without a permit of it: its last arrows, those of callers before those of
     /// the graph that they call.
     pub fn way(&mut self, call: (GraphId, NodeId), tool: ToolId) -> Vec<(Span, String)> {
-        let Some(number) = self.numbers.get(&tool).copied() else {
+        let number = tool.0 as usize;
+        if !self.all.any.contains(number) {
             return Vec::new();
-        };
+        }
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         let mut open = Some(call);
@@ -188,7 +240,7 @@ impl<'a> Unpermitted<'a> {
         let comes = |block: BlockId| {
             let at = cfg.number(block).zip(self.at.get(&id));
             at.and_then(|(at, all)| all.get(at))
-                .is_some_and(|bits| has(bits, number))
+                .is_some_and(|lacking| lacking.any.contains(number))
         };
         let mut open = VecDeque::from([None]);
         while let Some(from) = open.pop_front() {
@@ -201,9 +253,9 @@ impl<'a> Unpermitted<'a> {
                 None => (&cfg.start[..], None),
             };
             for transition in transitions {
-                let left = node
-                    .map(|(at, node)| self.behind((id, at), node, transition.kind, &self.all()));
-                if left.is_some_and(|left| !has(&left, number)) {
+                let left =
+                    node.map(|(at, node)| self.behind((id, at), node, transition.kind, &self.all));
+                if left.is_some_and(|left| !left.any.contains(number)) {
                     continue;
                 }
                 for to in transition.successors.iter().map(|successor| successor.to) {
@@ -221,7 +273,10 @@ impl<'a> Unpermitted<'a> {
     fn caller(&self, id: GraphId, number: usize) -> Option<(GraphId, NodeId)> {
         let mut callers = self.callers.get(id)?.iter().copied();
         callers
-            .find(|call| self.comes_to(*call, number))
+            .find(|call| {
+                self.begins(*call)
+                    .is_some_and(|begins| begins.any.contains(number))
+            })
             .filter(|_| !self.roots.contains(&id))
     }
 
@@ -229,26 +284,13 @@ impl<'a> Unpermitted<'a> {
         self.program.graphs.get(graph)?.nodes.get(node)
     }
 
-    fn all(&self) -> Bits {
-        let mut bits = self.none();
-        for number in self.numbers.values() {
-            add(&mut bits, *number);
-            add(&mut bits, number + 1);
-        }
-        bits
-    }
-
-    fn none(&self) -> Bits {
-        vec![0; self.numbers.len().div_ceil(32)]
-    }
-
     /// What each graph lets through, callers again where a called graph lets more through.
     fn summaries(&mut self) {
         let mut open: Vec<GraphId> = self.program.graphs.ids().collect();
         while let Some(id) = open.pop() {
-            let Followed { end, leave, .. } = self.follow(id, &self.all());
+            let Followed { end, leave, .. } = self.follow(id, &self.all);
             let known = self.through.get_mut(id).zip(self.leaves.get_mut(id));
-            if known.is_some_and(|(ends, leaves)| join(ends, &end) | join(leaves, &leave)) {
+            if known.is_some_and(|(ends, leaves)| ends.join(&end) | leaves.join(&leave)) {
                 let again = self.callers.get(id).into_iter().flatten();
                 open.extend(again.map(|(caller, _)| *caller));
             }
@@ -257,10 +299,10 @@ impl<'a> Unpermitted<'a> {
 
     /// What comes to each block, from the graphs that a run may begin with into those that they call.
     fn entries(&mut self) {
-        let mut begins: BTreeMap<GraphId, Bits> = BTreeMap::new();
+        let mut begins: BTreeMap<GraphId, Lacking> = BTreeMap::new();
         let mut open = Vec::new();
         for root in &self.roots {
-            begins.insert(*root, self.all());
+            begins.insert(*root, self.all.clone());
             open.push(*root);
         }
         while let Some(id) = open.pop() {
@@ -271,12 +313,12 @@ impl<'a> Unpermitted<'a> {
             let nodes = self.program.graphs.get(id).into_iter();
             let nodes = nodes.flat_map(|graph| &graph.nodes).zip(&at);
             for (node, here) in nodes {
-                let Some((child, _)) = called(node) else {
+                let Some((child, _)) = node.called() else {
                     continue;
                 };
-                let given = self.asked_before(node, here.clone());
-                let known = begins.entry(child).or_insert_with(|| self.none());
-                if join(known, &given) {
+                let given = asked_before(node, here.clone());
+                let known = begins.entry(child).or_insert_with(|| self.none.clone());
+                if known.join(&given) {
                     open.push(child);
                 }
             }
@@ -285,16 +327,16 @@ impl<'a> Unpermitted<'a> {
     }
 
     /// What comes to each block of a graph that begins with `start`, and what leads out of it.
-    fn follow(&self, id: GraphId, start: &Bits) -> Followed {
+    fn follow(&self, id: GraphId, start: &Lacking) -> Followed {
         let mut found = Followed {
             at: Vec::new(),
-            end: self.none(),
-            leave: self.none(),
+            end: self.none.clone(),
+            leave: self.none.clone(),
         };
         let (Some(graph), Some(cfg)) = (self.program.graphs.get(id), self.cfgs.get(id)) else {
             return found;
         };
-        found.at = vec![self.none(); cfg.count()];
+        found.at = vec![self.none.clone(); cfg.count()];
         let mut following = Following {
             ways: self,
             of: (id, graph),
@@ -310,53 +352,41 @@ impl<'a> Unpermitted<'a> {
         let Followed { at, mut end, leave } = following.found;
         if cfg.exits {
             // It may end behind any super-step.
-            at.iter().for_each(|bits| _ = join(&mut end, bits));
+            at.iter().for_each(|lacking| _ = end.join(lacking));
         }
         Followed { at, end, leave }
     }
 
-    /// Without what the questions permit that are asked ahead of all that the node does.
-    fn asked_before(&self, node: &Node, bits: Bits) -> Bits {
-        let before = node.stops.iter().filter(|stop| !stop.after);
-        self.without(bits, before.flat_map(|stop| &stop.permits))
-    }
-
-    fn without<'p>(&self, mut bits: Bits, permits: impl Iterator<Item = &'p Permit>) -> Bits {
-        for permit in permits {
-            let number = permit.tool.and_then(|tool| self.numbers.get(&tool));
-            if let Some(number) = number
-                && let Some(word) = bits.get_mut(number / 64)
-            {
-                let lasts = !permit.once || permit.each.is_some();
-                *word &= !((if lasts { 3 } else { 1 }) << (number % 64));
-            }
-        }
-        bits
-    }
-
     /// What is left behind a way out of a node.
-    fn behind(&self, at: (GraphId, NodeId), node: &Node, kind: EdgeKind, begins: &Bits) -> Bits {
+    fn behind(
+        &self,
+        at: (GraphId, NodeId),
+        node: &Node,
+        kind: EdgeKind,
+        begins: &Lacking,
+    ) -> Lacking {
         if kind == EdgeKind::Visits {
             return begins.clone();
         }
         let used = self.uses.get(&at);
-        let with_used = |mut bits: Bits| {
-            used.into_iter().for_each(|used| spend(&mut bits, used));
-            bits
+        let with_used = |mut lacking: Lacking| {
+            used.into_iter().for_each(|used| lacking.spend(used));
+            lacking
         };
         // A call that has failed may have used a permission.
         if kind == EdgeKind::Error {
             return with_used(begins.clone());
         }
-        let asked = self.asked_before(node, begins.clone());
-        let through = called(node).and_then(|(child, _)| match kind {
+        let asked = asked_before(node, begins.clone());
+        let through = node.called().and_then(|(child, _)| match kind {
             EdgeKind::Child => self.leaves.get(child),
             _ => self.through.get(child),
         });
-        let below = |mut bits: Bits| {
-            let words = bits.iter_mut().zip(through.into_iter().flatten());
-            words.for_each(|(word, through)| *word &= through);
-            bits
+        let below = |mut lacking: Lacking| {
+            through
+                .into_iter()
+                .for_each(|through| lacking.meet(through));
+            lacking
         };
         let skipped = node.skips.iter().any(|skip| skip.to.is_none());
         match kind {
@@ -371,18 +401,18 @@ impl<'a> Unpermitted<'a> {
         };
         let after = node.stops.iter().filter(|stop| stop.after);
         let after = after.flat_map(|stop| &stop.permits);
-        self.without(with_used(below(asked)), own.iter().chain(after))
+        with_used(below(asked)).permit(own.iter().chain(after))
     }
 }
 
 /// What the analysis of one graph finds.
 struct Followed {
     /// What has come to each block, by its number.
-    at: Vec<Bits>,
+    at: Vec<Lacking>,
     /// What has come to its end.
-    end: Bits,
+    end: Lacking,
     /// What has come to where it leaves for a node of its caller.
-    leave: Bits,
+    leave: Lacking,
 }
 
 /// The analysis of one graph under way.
@@ -406,7 +436,7 @@ impl Following<'_, '_> {
             if let BlockId::Join(id) = block {
                 let met = self.members(id);
                 let at = self.found.at.get_mut(number);
-                if !at.is_some_and(|at| join(at, &met)) {
+                if !at.is_some_and(|at| at.join(&met)) {
                     continue;
                 }
             }
@@ -418,27 +448,27 @@ impl Following<'_, '_> {
     }
 
     /// What is left behind a way out of a block.
-    fn behind(&self, number: usize, kind: EdgeKind) -> Bits {
-        let begins = self.found.at.get(number).cloned().unwrap_or_default();
+    fn behind(&self, number: usize, kind: EdgeKind) -> Lacking {
+        let begins = self.found.at.get(number).unwrap_or(&self.ways.none);
         match self.cfg.block(number) {
             BlockId::Node(id) => match self.of.1.nodes.get(id) {
-                Some(node) => self.ways.behind((self.of.0, id), node, kind, &begins),
-                None => begins,
+                Some(node) => self.ways.behind((self.of.0, id), node, kind, begins),
+                None => begins.clone(),
             },
-            _ => begins,
+            _ => begins.clone(),
         }
     }
 
-    fn lead_on(&mut self, transition: &Transition, bits: &Bits) {
+    fn lead_on(&mut self, transition: &Transition, lacking: &Lacking) {
         for successor in &transition.successors {
             let number = self.cfg.number(successor.to);
             let new = match (successor.to, number) {
                 (BlockId::End, _) => {
-                    join(&mut self.found.end, bits);
+                    self.found.end.join(lacking);
                     false
                 }
                 (BlockId::Leave, _) => {
-                    join(&mut self.found.leave, bits);
+                    self.found.leave.join(lacking);
                     false
                 }
                 // Looked at when all that leads there now has been.
@@ -451,9 +481,9 @@ impl Following<'_, '_> {
                     };
                     let at = self.found.at.get_mut(number);
                     at.is_some_and(|at| {
-                        let mut bits = bits.clone();
-                        used.into_iter().for_each(|used| spend(&mut bits, used));
-                        join(at, &bits)
+                        let mut lacking = lacking.clone();
+                        used.into_iter().for_each(|used| lacking.spend(used));
+                        at.join(&lacking)
                     })
                 }
                 _ => false,
@@ -467,51 +497,25 @@ impl Following<'_, '_> {
     }
 
     /// What comes to a join: what all of its members bring.
-    fn members(&self, id: JoinId) -> Bits {
-        let mut met = self.ways.all();
+    fn members(&self, id: JoinId) -> Lacking {
+        let mut met = self.ways.all.clone();
         let members = self.cfg.joins.get(id).into_iter();
         for (member, _) in members.flat_map(|join| &join.members) {
-            let mut brought = self.ways.none();
+            let mut brought = self.ways.none.clone();
             for transition in self.cfg.transitions(BlockId::Node(*member)) {
                 let mut to = transition.successors.iter();
                 if to.any(|successor| successor.to == BlockId::Join(id)) {
-                    join(
-                        &mut brought,
-                        &self.behind(member.0 as usize, transition.kind),
-                    );
+                    brought.join(&self.behind(member.0 as usize, transition.kind));
                 }
             }
-            let words = met.iter_mut().zip(&brought);
-            words.for_each(|(word, brought)| *word &= brought);
+            met.meet(&brought);
         }
         met
     }
 }
 
-fn has(bits: &Bits, number: usize) -> bool {
-    let word = bits.get(number / 64);
-    word.is_some_and(|word| word & (1 << (number % 64)) != 0)
-}
-
-/// Uses up permits for one call.
-fn spend(bits: &mut Bits, used: &Bits) {
-    for (word, used) in bits.iter_mut().zip(used) {
-        *word |= *word >> 1 & used;
-    }
-}
-
-fn add(bits: &mut Bits, number: usize) {
-    if let Some(word) = bits.get_mut(number / 64) {
-        *word |= 1 << (number % 64);
-    }
-}
-
-/// Adds the other's bits; whether one was new.
-fn join(bits: &mut Bits, other: &Bits) -> bool {
-    let mut new = false;
-    for (word, other) in bits.iter_mut().zip(other) {
-        new |= *other & !*word != 0;
-        *word |= other;
-    }
-    new
+/// Without what the questions permit that are asked ahead of all that the node does.
+fn asked_before(node: &Node, lacking: Lacking) -> Lacking {
+    let before = node.stops.iter().filter(|stop| !stop.after);
+    lacking.permit(before.flat_map(|stop| &stop.permits))
 }
