@@ -56,12 +56,19 @@ pub fn format(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<Strin
     Some(page::print(writer.finish(), line_end))
 }
 
-/// An expression in one line and without comments, however it was written; `None` for a text that is none.
-pub fn expression(text: &str) -> Option<String> {
-    let mut tree = tree::expression(text)?;
+/// An expression, or the declarations of a file, in one line and without comments, however they were written; `None` for
+/// a text that is neither.
+pub fn one_line(text: &str) -> Option<String> {
+    let (mut tree, file) = match tree::expression(text) {
+        Some(tree) => (tree, false),
+        None => (tree::tree(text)?, true),
+    };
     tree.comments.clear();
     let mut writer = Writer::new(&tree);
-    writer.node(0);
+    match file {
+        true => writer.file(),
+        false => writer.node(0),
+    }
     Some(page::flat(writer.finish()))
 }
 

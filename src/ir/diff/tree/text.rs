@@ -7,11 +7,11 @@ use crate::base::FileId;
 use crate::diag::Diagnostics;
 use crate::{fmt, parse};
 
-/// An expression in one line, laid out in one way, with the fields of `state` under their new names. What is no
-/// expression (what a parameter takes) is without blanks that say nothing.
+/// An expression or a graph in one line, laid out in one way, with the fields of `state` under their new names. What is
+/// neither (what a parameter takes) is without blanks that say nothing.
 pub(in crate::ir::diff) fn laid_out(text: &str, fields: &BTreeMap<String, String>) -> String {
     let text = fields_renamed(text, fields);
-    fmt::expression(&text).unwrap_or_else(|| {
+    fmt::one_line(&text).unwrap_or_else(|| {
         let mut out = String::with_capacity(text.len());
         for part in text.split_whitespace() {
             if out.ends_with(word) && part.starts_with(word) {
