@@ -3,6 +3,10 @@
 /// Name and source of each module.
 const MODULES: &[(&str, &str)] = &[
     ("std/memory", include_str!("../../stdlib/memory.graph")),
+    (
+        "std/operations",
+        include_str!("../../stdlib/operations.graph"),
+    ),
     ("std/text", include_str!("../../stdlib/text.graph")),
 ];
 
