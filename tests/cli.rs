@@ -6,7 +6,7 @@
 //! `$ pipe FILE` make what their names say. Lines that begin with `#` are notes; `< FILE` at the end of a command is its
 //! stdin, and with `| nobody` there its stdout has no reader. Ids and times that
 //! differ from run to run are shown as `[ID]`, `[THREAD]`, `[TIME]`, `[SECONDS]` and `[MS]`. `UPDATE=1` rewrites what is below each
-//! command.
+//! command. `CASE=name cargo test --test cli` has only the talks whose name contains `name`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::fmt::Write as _;
@@ -231,7 +231,11 @@ fn goes_otherwise(path: &Path) -> Option<String> {
 fn every_talk_goes_as_written() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
     let talks = std::fs::read_dir(folder).unwrap();
-    let talks: Vec<PathBuf> = talks.map(|entry| entry.unwrap().path()).collect();
+    let only = std::env::var("CASE").unwrap_or_default();
+    let talks = talks.map(|entry| entry.unwrap().path());
+    let talks: Vec<PathBuf> = talks
+        .filter(|path| path.file_stem().unwrap().to_str().unwrap().contains(&only))
+        .collect();
     let cases = talks.len();
     let (left, wrong) = (Mutex::new(talks), Mutex::new(Vec::new()));
     // Each has a folder of its own.

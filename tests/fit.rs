@@ -1,10 +1,12 @@
 //! Scenarios that don't fit their flow: each case is a YAML file in tests/fit, held against `desk.graph`
-//! there or another flow that the file names, that ends in a comment with what is reported about it. `UPDATE=1` writes those comments anew.
+//! there or another flow that the file names, and against the settings in `NAME.settings` beside it where there are such. It ends in
+//! a comment with what is reported about it. `UPDATE=1` writes those comments anew.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use graphc::backend::config::{self, Config};
 use graphc::backend::scenario::load;
 use graphc::base::SourceMap;
 use graphc::compile::compile;
@@ -19,6 +21,14 @@ fn flow(folder: &Path, name: &str) -> Flow {
     let compiled = compile(name, &BTreeMap::from([(name.to_owned(), text)]));
     let found: Vec<&str> = compiled.diagnostics.iter().map(|d| &*d.message).collect();
     compiled.flow.unwrap_or_else(|| panic!("{found:?}"))
+}
+
+/// The settings of a case; `None` where they don't matter to it.
+fn settings(case: &Path) -> Option<Config> {
+    let text = std::fs::read_to_string(case.with_extension("settings")).ok()?;
+    let mut sources = SourceMap::new();
+    let file = sources.add("graphc.yaml", &text);
+    Some(config::load(&sources, file, None, &|_| None).unwrap())
 }
 
 fn shown(found: &Diagnostics, sources: &SourceMap) -> String {
@@ -56,7 +66,7 @@ fn what_does_not_fit_is_said_before_anything_runs() {
         let found = match load(&sources, file) {
             Ok(suite) => {
                 let of = suite.flow.as_deref().unwrap_or("desk.graph");
-                fit(&suite, &flow(&folder, of))
+                fit(&suite, &flow(&folder, of), settings(&path).as_ref())
             }
             Err(found) => panic!("{name} can't be read: {}", shown(&found, &sources)),
         };

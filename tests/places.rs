@@ -20,6 +20,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use graphc::backend::bindings::Bindings;
 use graphc::backend::scenario;
 use graphc::base::SourceMap;
 use graphc::compile::compile;
@@ -64,13 +65,19 @@ async fn failure(name: &str, text: &str, files: &BTreeMap<String, String>) -> Re
         suite: Arc::new(suite),
         file: folder().join(name),
         plan: Arc::new(plan(Arc::new(flow)).map_err(|error| error.message)?),
+        bindings: Bindings::none(),
         launcher: Launcher {
             program: env!("CARGO_BIN_EXE_graphc").into(),
             args: vec!["play-scenario".into()],
         },
     };
-    let stage = stage(&bench.suite.scenarios[0], &bench.plan, &open_store(None))
-        .map_err(|finding| finding.message)?;
+    let stage = stage(
+        &bench.suite.scenarios[0],
+        &bench.plan,
+        &bench.bindings,
+        &open_store(None),
+    )
+    .map_err(|finding| finding.message)?;
     let told = group::alone(&bench, 0, &stage, How::default()).await;
     let observed = Observed::of(
         &bench.plan.flow,

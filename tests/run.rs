@@ -9,12 +9,15 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value as Json;
 use similar::TextDiff;
 
+use graphc::backend::bindings::Bindings;
+use graphc::backend::config;
 use graphc::backend::scenario::{self, Scenario, Suite};
 use graphc::base::SourceMap;
 use graphc::compile::compile;
@@ -160,13 +163,23 @@ fn case(name: &str, folder: &Path, files: &BTreeMap<String, String>) -> Case {
     let id = sources.add(&file, text);
     let suite = scenario::load(&sources, id)
         .unwrap_or_else(|found| panic!("{}", human(&found, &sources, Style::PLAIN)));
+    let settings = folder.join(format!("{name}.graphc.yaml"));
+    let args: Vec<OsString> = match settings.exists() {
+        true => vec![
+            "--config".into(),
+            (&settings).into(),
+            "play-scenario".into(),
+        ],
+        false => vec!["play-scenario".into()],
+    };
     let bench = Bench {
         suite: Arc::new(suite),
         file: folder.join(file),
         plan: Arc::new(plan(Arc::new(flow)).unwrap()),
+        bindings: bindings(folder, files.get(&format!("{name}.graphc.yaml"))),
         launcher: Launcher {
             program: env!("CARGO_BIN_EXE_graphc").into(),
-            args: vec!["play-scenario".into()],
+            args,
         },
     };
     let mut suite = Suite::clone(&bench.suite);
@@ -184,6 +197,19 @@ fn case(name: &str, folder: &Path, files: &BTreeMap<String, String>) -> Case {
         bench,
         calm,
         outlives: text.contains("cache ") || text.contains("std/memory"),
+    }
+}
+
+/// What `NAME.graphc.yaml` binds.
+fn bindings(folder: &Path, settings: Option<&String>) -> Bindings {
+    let Some(text) = settings else {
+        return Bindings::none();
+    };
+    let mut sources = SourceMap::new();
+    let file = sources.add("graphc.yaml", text);
+    Bindings {
+        config: config::load(&sources, file, None, &|_| None).unwrap(),
+        folder: folder.to_owned(),
     }
 }
 
@@ -262,7 +288,7 @@ impl Case {
         for index in &group.scenarios {
             let scenario = &self.calm.suite.scenarios[*index];
             let what = format!("{}, {manner:?}", scenario.name);
-            let stage = stage(scenario, &self.calm.plan, &store)
+            let stage = stage(scenario, &self.calm.plan, &self.calm.bindings, &store)
                 .map_err(|finding| self.shown(&what, &[finding]))?;
             let tape = Arc::new(Tape::default());
             let how = How {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use graphc::backend::bind::bind;
+use graphc::backend::bindings::Bindings;
 use graphc::backend::config::Config;
 use graphc::backend::scenario::{self, Script, Start, in_turns};
 use graphc::base::SourceMap;
@@ -65,6 +66,7 @@ fn bench(name: &str, files: &BTreeMap<String, String>) -> Bench {
         suite: Arc::new(suite),
         file: folder().join(file),
         plan: Arc::new(plan(Arc::new(flow)).unwrap()),
+        bindings: Bindings::none(),
         launcher: Launcher {
             program: env!("CARGO_BIN_EXE_graphc").into(),
             args: vec!["play-scenario".into()],
@@ -242,7 +244,7 @@ async fn all() -> Tally {
             let store = open().unwrap();
             for index in &group.scenarios {
                 let scenario = &bench.suite.scenarios[*index];
-                let stage = stage(scenario, &bench.plan, &open).unwrap();
+                let stage = stage(scenario, &bench.plan, &bench.bindings, &open).unwrap();
                 let how = How::default();
                 group::alone(&bench, *index, &stage, how).await.unwrap();
             }

@@ -60,8 +60,8 @@ pub fn lacking(
 /// Finds a backend for each model and tool of a flow. `folder` is the one of `graphc.yaml`, where
 /// commands run.
 ///
-/// A scenario takes the place of all that `graphc.yaml` says: all models are played by it, and so are the tools that
-/// it names. No other tool without a body is reached: a call of one has no reply.
+/// A scenario takes the place of what `graphc.yaml` says: all models are played by it, and so are the tools that
+/// it has replies for. `graphc.yaml` serves those that it has really called. No other tool without a body is reached: a call of one has no reply.
 ///
 /// # Errors
 /// All that is missing at once: providers and tools that nothing says anything about, variables that
@@ -304,7 +304,9 @@ impl<'a> Binding<'a> {
             return Some(Some(script.memory_tool()));
         }
         // A scenario in which a reply was forgotten must not pay, mail or delete.
-        if let Some(script) = self.script {
+        if let Some(script) = self.script
+            && !script.scenario().is_real(&tool.name)
+        {
             return Some(Some(script.absent_tool()));
         }
         let Some(entry) = self.config.tools.get(&tool.name) else {
@@ -315,7 +317,11 @@ impl<'a> Binding<'a> {
             return None;
         };
         self.variables(&entry.missing);
-        Some(Some(self.bound(tool, &entry.value, entry.span)))
+        let bound = self.bound(tool, &entry.value, entry.span);
+        Some(Some(match self.script {
+            Some(script) => script.real_tool(bound),
+            None => bound,
+        }))
     }
 
     fn bound(&mut self, tool: &Tool, spec: &ToolSpec, span: Option<Span>) -> Arc<dyn ToolBackend> {

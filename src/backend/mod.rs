@@ -5,9 +5,10 @@
 //!
 //! Reading order: [`secret`], [`yaml`] and [`subset`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
 //! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`config`]
-//! (`graphc.yaml`), [`given`] (what a program brings itself), [`bind`](mod@bind) (which backend serves which model and tool of a flow).
+//! (`graphc.yaml`), [`given`] (what a program brings itself), [`bindings`] (the settings of a scenario), [`bind`](mod@bind) (which backend serves which model and tool of a flow).
 
 pub mod bind;
+pub mod bindings;
 pub mod config;
 pub mod given;
 pub mod llm;

@@ -1,5 +1,6 @@
 //! `graphc.yaml` of a project, read for a command.
 
+use crate::backend::bindings::Bindings;
 use crate::backend::config::{self, Config, LintLevel};
 use crate::base::SourceMap;
 use crate::diag::codes::Level;
@@ -18,6 +19,14 @@ pub fn load(
     sources: &mut SourceMap,
 ) -> Result<Config, Failure> {
     read(project, context, sources)?.map_err(|found| say(&found, sources, context, Exit::Unusable))
+}
+
+/// What serves the tools that scenarios of a project have really called.
+pub fn bindings(project: &Project, context: &Context) -> Result<Bindings, Failure> {
+    Ok(Bindings {
+        config: load(project, context, &mut SourceMap::new())?,
+        folder: project.home.clone(),
+    })
 }
 
 /// The same, with what is wrong as diagnostics.

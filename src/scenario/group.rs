@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::backend::bindings::Bindings;
 use crate::backend::scenario::{Answers, Scenario, Script, Start, Suite};
 use crate::backend::yaml::Path;
 use crate::ir::GraphId;
@@ -27,6 +28,8 @@ pub struct Bench {
     pub file: PathBuf,
     /// The flow.
     pub plan: Arc<Plan>,
+    /// What serves the tools that scenarios have really called.
+    pub bindings: Bindings,
     /// How such processes are started.
     pub launcher: Launcher,
 }
@@ -38,6 +41,19 @@ pub struct Group {
     pub scenarios: Vec<usize>,
     /// Those of them that are asked for; the others make what these go on with.
     pub wanted: Vec<usize>,
+}
+
+impl Group {
+    /// Whether any of its scenarios has a tool really called.
+    pub fn calls_for_real(&self, suite: &Suite) -> bool {
+        let mut all = self.scenarios.iter();
+        all.any(|index| {
+            suite
+                .scenarios
+                .get(*index)
+                .is_some_and(|s| !s.real.is_empty())
+        })
+    }
 }
 
 /// What came of one scenario.
@@ -145,8 +161,13 @@ pub fn open_store(file: Option<PathBuf>) -> OpenStore {
 /// What a scenario is played on.
 ///
 /// # Errors
-/// Where the flow has no such graph, or none that runs where the scenario names none.
-pub fn stage(scenario: &Scenario, plan: &Arc<Plan>, store: &OpenStore) -> Result<Stage, Finding> {
+/// Where the flow has no such graph, or none that runs where the scenario names none; where its profile isn't there.
+pub fn stage(
+    scenario: &Scenario,
+    plan: &Arc<Plan>,
+    bindings: &Bindings,
+    store: &OpenStore,
+) -> Result<Stage, Finding> {
     let flow = &plan.flow;
     let names = || flow.graphs.iter().map(|graph| graph.name.as_str());
     let graph = match &scenario.graph {
@@ -172,9 +193,14 @@ pub fn stage(scenario: &Scenario, plan: &Arc<Plan>, store: &OpenStore) -> Result
         }),
     };
     let graph = graph.map_err(|message| Finding::new(&scenario.at, message))?;
+    let profile = scenario.profile.as_ref();
+    let bindings = bindings.under(profile.map(|profile| profile.value.as_str()));
+    let bindings =
+        bindings.ok_or_else(|| Finding::new(&scenario.at, "graphc.yaml has no such profile"))?;
     Ok(Stage {
         plan: Arc::clone(plan),
         graph,
+        bindings: Arc::new(bindings),
         thread_id: thread(scenario).to_owned(),
         store: Arc::clone(store),
     })
@@ -192,7 +218,7 @@ async fn one(
     store: &OpenStore,
 ) -> Verdict {
     let began = Instant::now();
-    let stage = match stage(scenario, &bench.plan, store) {
+    let stage = match stage(scenario, &bench.plan, &bench.bindings, store) {
         Ok(stage) => stage,
         Err(finding) => return verdict(index, scenario, vec![finding]),
     };

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use serde_json::{Value as Json, json};
 
 use crate::backend::bind::bind;
-use crate::backend::config::Config;
+use crate::backend::bindings::Bindings;
 use crate::backend::scenario::{Scenario, Script, in_turns, remembered, seed};
 use crate::diag::Diagnostics;
 use crate::ir::GraphId;
@@ -37,6 +37,8 @@ pub struct Stage {
     pub plan: Arc<Plan>,
     /// The graph that runs.
     pub graph: GraphId,
+    /// What serves the tools that the scenario has really called.
+    pub bindings: Arc<Bindings>,
     /// The thread.
     pub thread_id: String,
     /// Where it is kept.
@@ -227,13 +229,8 @@ impl Player<'_> {
 
     fn engine(&self) -> Result<Engine, String> {
         let stage = self.stage;
-        let config = Config::empty(&|_| None);
-        let bound = bind(
-            &stage.plan.flow,
-            &config,
-            Some(self.script),
-            std::path::Path::new("."),
-        );
+        let Bindings { config, folder } = &*stage.bindings;
+        let bound = bind(&stage.plan.flow, config, Some(self.script), folder);
         let backends = bound.map_err(|found| first(&found))?;
         let mut store = (stage.store)().map_err(|error| error.to_string())?;
         if let Some(doom) = &self.how.doom {

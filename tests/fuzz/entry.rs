@@ -305,7 +305,7 @@ fn reads_scenarios(text: &str) {
     let mut sources = SourceMap::new();
     let id = sources.add("desk.test.yaml", text);
     match scenario::load(&sources, id) {
-        Ok(suite) => shown(&graphc::scenario::fit(&suite, &FLOW), &sources),
+        Ok(suite) => shown(&graphc::scenario::fit(&suite, &FLOW, None), &sources),
         Err(found) => shown(&found, &sources),
     }
 }

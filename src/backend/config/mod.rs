@@ -138,6 +138,26 @@ impl Config {
         over(&mut self.model_families, &part.model_families);
     }
 
+    /// What the same file says under another profile; `None` where it has none of that name.
+    pub fn under(&self, profile: &str) -> Option<Config> {
+        let is = |part: &&Config| part.profile.as_deref() == Some(profile);
+        let (base, part) = (self.parts.first()?, self.parts.iter().find(is)?);
+        let mut config = Config {
+            file: self.file,
+            profile: part.profile.clone(),
+            parts: self.parts.clone(),
+            doubts: self.doubts.clone(),
+            ..base.clone()
+        };
+        config.take(part);
+        Some(config)
+    }
+
+    /// The names of the profiles that the file has.
+    pub fn profiles(&self) -> impl Iterator<Item = &str> + Clone {
+        self.parts.iter().filter_map(|part| part.profile.as_deref())
+    }
+
     /// What a model of a flow is bound to, where something is said about it.
     pub fn model(&self, name: &str) -> Option<&Entry<ModelBinding>> {
         self.models.get(name).or_else(|| self.models.get("*"))

@@ -132,16 +132,16 @@ fn read(root: &Cursor<'_>, profile: Option<&str>, env: Env<'_>, config: &mut Con
             true => None,
             false => cursor.table("a profile", &PROFILE_KEYS),
         };
+        // What is wrong in a profile is reported whether or not it is in use.
+        let mut part = Config::empty(env);
+        part.profile = Some((*name).to_owned());
         if let Some(table) = table {
-            // What is wrong in a profile is reported whether or not it is in use.
-            let mut part = Config::empty(env);
-            part.profile = Some((*name).to_owned());
             section(&table, env, &mut part);
-            if used {
-                config.take(&part);
-            }
-            config.parts.push(part);
         }
+        if used {
+            config.take(&part);
+        }
+        config.parts.push(part);
     }
 }
 

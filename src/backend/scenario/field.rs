@@ -8,6 +8,8 @@ pub struct Fields<'a> {
     pub own: Table<'a>,
     /// What the file says for all.
     pub defaults: Option<Table<'a>>,
+    /// The file itself.
+    pub file: Table<'a>,
 }
 
 impl<'a> Fields<'a> {
@@ -15,6 +17,11 @@ impl<'a> Fields<'a> {
     pub fn get(&self, key: &str) -> Option<Cursor<'a>> {
         let default = || self.defaults.as_ref()?.get(key);
         self.own.get(key).or_else(default)
+    }
+
+    /// The same of a key that may also stand at the top of the file, which counts last.
+    pub fn get_or_file(&self, key: &str) -> Option<Cursor<'a>> {
+        self.get(key).or_else(|| self.file.get(key))
     }
 
     /// The entries of the map under a key, the scenario's own over the defaults of the same name.

@@ -25,7 +25,7 @@ use super::yaml::{Document, Path, Step};
 
 pub use answers::{Answer, Answers};
 pub use crash::{Crash, CrashPoint, Moment};
-pub use expect::Expect;
+pub use expect::{Expect, Written};
 pub use path::{PathMismatch, PathStep, compare_path};
 pub use read::{load, load_all};
 pub use reply::{ModelReply, ReplyBody, ScriptedCall};
@@ -106,6 +106,10 @@ pub struct Scenario {
     pub models: Vec<(String, Vec<ModelReply>)>,
     /// Replies of tools by name.
     pub tools: Vec<(String, Vec<ToolReply>)>,
+    /// Profile of `graphc.yaml` whose bindings serve the tools that are really called.
+    pub profile: Option<Written<String>>,
+    /// Names of the tools that are really called.
+    pub real: Vec<Written<String>>,
     /// Answers to interrupts.
     pub answers: Answers,
     /// What `now()` gives.
@@ -118,6 +122,13 @@ pub struct Scenario {
     pub expect: Expect,
     /// Whether it has keys that are unknown, which is reported: what it seems to lack may stand under one.
     pub strange: bool,
+}
+
+impl Scenario {
+    /// Whether calls of a tool are really made.
+    pub fn is_real(&self, tool: &str) -> bool {
+        self.real.iter().any(|real| real.value == tool)
+    }
 }
 
 /// `memory: [{ space: [users, ann], key: tea, value: green }]`

@@ -13,15 +13,16 @@ use crate::diag::{Diagnostics, codes};
 use crate::run::memory::space::{self, Space};
 
 use super::field::Fields;
-use super::{Expect, Remembered, Scenario, Suite, answers, crash, expect, reply};
+use super::{Expect, Remembered, Scenario, Suite, Written, answers, crash, expect, reply};
 
-const KEYS: [&str; 4] = ["flow", "graph", "defaults", "scenarios"];
-const DEFAULT_KEYS: [&str; 9] = [
-    "graph", "input", "context", "thread", "models", "tools", "answers", "clock", "memory",
+const KEYS: [&str; 6] = ["flow", "graph", "profile", "real", "defaults", "scenarios"];
+const DEFAULT_KEYS: [&str; 11] = [
+    "graph", "input", "context", "thread", "models", "tools", "profile", "real", "answers",
+    "clock", "memory",
 ];
-const SCENARIO_KEYS: [&str; 12] = [
-    "name", "graph", "input", "context", "thread", "models", "tools", "answers", "clock", "memory",
-    "crash", "expect",
+const SCENARIO_KEYS: [&str; 14] = [
+    "name", "graph", "input", "context", "thread", "models", "tools", "profile", "real", "answers",
+    "clock", "memory", "crash", "expect",
 ];
 
 /// Reads a `.test.yaml`.
@@ -60,8 +61,7 @@ fn read(root: &Cursor<'_>) -> Option<(Option<String>, Vec<Scenario>)> {
         return None;
     }
     let table = root.table("a scenario file", &KEYS)?;
-    let text = |key: &str| table.get(key)?.text().map(str::to_owned);
-    let (flow, graph) = (text("flow"), text("graph"));
+    let flow = table.get("flow").and_then(|flow| flow.text());
     let defaults = table.get("defaults");
     let defaults = defaults.and_then(|d| d.table("`defaults`", &DEFAULT_KEYS));
     let mut names = BTreeSet::new();
@@ -73,8 +73,9 @@ fn read(root: &Cursor<'_>) -> Option<(Option<String>, Vec<Scenario>)> {
         let fields = Fields {
             own,
             defaults: defaults.clone(),
+            file: table.clone(),
         };
-        let Some(mut scenario) = scenario(&cursor, &fields) else {
+        let Some(scenario) = scenario(&cursor, &fields) else {
             continue;
         };
         if !names.insert(scenario.name.clone()) {
@@ -82,10 +83,9 @@ fn read(root: &Cursor<'_>) -> Option<(Option<String>, Vec<Scenario>)> {
             let message = format!("there is a scenario `{}` already", scenario.name);
             name.report(name.finding(message));
         }
-        scenario.graph = scenario.graph.or_else(|| graph.clone());
         scenarios.push(scenario);
     }
-    Some((flow, scenarios))
+    Some((flow.map(str::to_owned), scenarios))
 }
 
 fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>) -> Option<Scenario> {
@@ -94,12 +94,20 @@ fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>) -> Option<Scenario> {
     Some(Scenario {
         name,
         at: cursor.path().clone(),
-        graph: text("graph"),
+        graph: fields
+            .get_or_file("graph")
+            .and_then(|name| Some(name.text()?.to_owned())),
         input: object(fields, "input"),
         context: object(fields, "context"),
         thread: text("thread"),
         models: replies(fields, "models", reply::read),
         tools: replies(fields, "tools", ToolReply::read),
+        profile: fields
+            .get_or_file("profile")
+            .and_then(|name| written(&name)),
+        real: fields
+            .get_or_file("real")
+            .map_or(Vec::new(), |list| names(&list)),
         answers: fields
             .get("answers")
             .map_or_else(Default::default, |c| answers::read(&c)),
@@ -112,6 +120,18 @@ fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>) -> Option<Scenario> {
             .get("expect")
             .map_or_else(|| Some(Expect::default()), |e| expect::read(&e))?,
     })
+}
+
+fn written(cursor: &Cursor<'_>) -> Option<Written<String>> {
+    Some(Written {
+        value: cursor.text()?.to_owned(),
+        at: cursor.path().clone(),
+    })
+}
+
+/// The names of a list, with their places.
+fn names(list: &Cursor<'_>) -> Vec<Written<String>> {
+    list.items().iter().filter_map(written).collect()
 }
 
 fn object(fields: &Fields<'_>, key: &str) -> JsonMap<String, Json> {

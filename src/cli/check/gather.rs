@@ -46,8 +46,8 @@ pub struct Findings {
     played: bool,
     /// Files that flows name and that are not there.
     pub absent: Vec<PathBuf>,
-    /// By the place of its file; `None` for one that has errors.
-    compiled: BTreeMap<PathBuf, Option<Flow>>,
+    /// By the place of its file, each with its settings file; `None` for one that has errors.
+    compiled: BTreeMap<PathBuf, Option<(Flow, PathBuf)>>,
 }
 
 impl Findings {
@@ -176,7 +176,8 @@ impl Findings {
         self.parts.push(ids);
         self.flows += 1;
         if self.played {
-            self.compiled.insert(place(file), flow);
+            let with_settings = flow.map(|flow| (flow, path));
+            self.compiled.insert(place(file), with_settings);
         }
     }
 
@@ -223,8 +224,9 @@ impl Findings {
         let flow = scenes::flow_of(file, &suite);
         if let Some(found) = scenes::missing_flow(&suite, id, &flow) {
             self.diagnostics.append(found);
-        } else if let Some(Some(flow)) = self.compiled.get(&place(&flow)) {
-            self.diagnostics.append(fit(&suite, flow));
+        } else if let Some(Some((flow, settings))) = self.compiled.get(&place(&flow)) {
+            let config = self.settings.get(settings).and_then(Option::as_ref);
+            self.diagnostics.append(fit(&suite, flow, config));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::backend::config::Config;
 use crate::backend::scenario::{self, Scenario, Script, Start};
 use crate::base::SourceMap;
 use crate::base::name::{did_you_mean, either, list};
@@ -16,7 +17,7 @@ use super::super::{Context, Exit, Failure, files, scenes, settings};
 /// Where it doesn't fit the flow, all of that is said and nothing runs.
 pub fn load(
     flow: &Path,
-    compiled: &Flow,
+    (compiled, config): (&Flow, &Config),
     name: &str,
     start: Start,
     context: &Context,
@@ -53,7 +54,7 @@ pub fn load(
         }
         ([], None) => return Err(unknown(&paths, name, &known)),
     };
-    let misfits = fit_one(suite, compiled, *index);
+    let misfits = fit_one(suite, compiled, Some(config), *index);
     if misfits.has_errors() {
         return Err(settings::say(&misfits, sources, context, Exit::Unusable));
     }

@@ -110,7 +110,10 @@ impl<'a> Session<'a> {
         let mut sources = SourceMap::new();
         let config = settings::load(&loaded.project, context, &mut sources)?;
         let script = match &wanted.scenario {
-            Some((name, start)) => Some(scene::load(&wanted.file, &flow, name, *start, context)?),
+            Some((name, start)) => {
+                let against = (&*flow, &config);
+                Some(scene::load(&wanted.file, against, name, *start, context)?)
+            }
             None => None,
         };
         known_nodes(&flow, &wanted.interrupt_before)?;
@@ -132,7 +135,12 @@ impl<'a> Session<'a> {
             let pasted = Pasted::new(how.store.as_deref(), context);
             needs_thread(&store, thread, &place, &pasted)?;
         }
-        let backends = bind(&flow, &config, script.as_ref(), &loaded.project.home)
+        let profile = script
+            .as_ref()
+            .and_then(|script| script.scenario().profile.as_ref());
+        let served = profile.and_then(|profile| config.under(&profile.value));
+        let served = served.as_ref().unwrap_or(&config);
+        let backends = bind(&flow, served, script.as_ref(), &loaded.project.home)
             .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
         let scenario = script.as_ref().map(|script| script.scenario());
         let ambient: Arc<dyn Ambient> = match scenario {

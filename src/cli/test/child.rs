@@ -32,7 +32,8 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let scenario = file.suite.scenarios.get(job.scenario);
     let scenario = scenario.ok_or_else(|| failed(&"there is no such scenario"))?;
     let store = open_store(Some(job.store.clone()));
-    let stage = stage(scenario, &file.plan, &store).map_err(|finding| failed(&finding.message))?;
+    let stage = stage(scenario, &file.plan, &file.bindings, &store);
+    let stage = stage.map_err(|finding| failed(&finding.message))?;
     let stage = Stage {
         thread_id: job.thread.clone(),
         ..stage

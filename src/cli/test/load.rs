@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::backend::bindings::Bindings;
 use crate::backend::scenario::{self, Suite};
 use crate::base::{Location, SourceMap};
 use crate::diag::{Diagnostics, Level};
@@ -28,6 +29,8 @@ pub struct File {
     pub flow: PathBuf,
     /// The flow.
     pub plan: Arc<Plan>,
+    /// What serves the tools that its scenarios have really called.
+    pub bindings: Bindings,
 }
 
 /// All that could be read.
@@ -157,7 +160,9 @@ pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Bo
         }
     };
     let plan = plan.ok_or_else(|| broken(Failure::silent(Exit::Errors)))?;
-    let misfits = fit(&suite, &plan.flow);
+    let project = flow::project_of(&flow, context).map_err(&broken)?;
+    let bindings = settings::bindings(&project, context).map_err(&broken)?;
+    let misfits = fit(&suite, &plan.flow, Some(&bindings.config));
     if misfits.has_errors() {
         return Err(refused(&misfits, &sources));
     }
@@ -168,6 +173,7 @@ pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Bo
         suite: Arc::new(suite),
         flow,
         plan,
+        bindings,
     })
 }
 

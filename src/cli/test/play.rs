@@ -11,7 +11,7 @@ use crate::cli::{Context, Failure, STACK_BYTES};
 use crate::ir::Flow;
 use crate::scenario::coverage::{Missing, Row};
 use crate::scenario::crash::Launcher;
-use crate::scenario::group::{self, Bench};
+use crate::scenario::group::{self, Bench, Group};
 use crate::scenario::{Coverage, Verdict, groups};
 
 use super::load::File;
@@ -60,15 +60,24 @@ pub fn all(
                 suite: Arc::clone(&file.suite),
                 file: file.path.clone(),
                 plan: Arc::clone(&file.plan),
+                bindings: file.bindings.clone(),
                 launcher: launcher.clone(),
             };
             let groups = groups(&file.suite, &wanted).into_iter();
-            let tasks = groups.map(|group| {
+            let (real, played): (Vec<Group>, Vec<Group>) =
+                groups.partition(|group| group.calls_for_real(&file.suite));
+            // What is really called may remember: one after another, in the order of the file.
+            let played = played.into_iter().map(|group| vec![group]);
+            let tasks = played.chain([real]).map(|groups| {
                 let (bench, turns) = (bench.clone(), Arc::clone(&turns));
                 tokio::spawn(async move {
-                    // The semaphore is never closed.
-                    let _turn = turns.acquire().await.ok();
-                    group::run(&bench, &group).await
+                    let mut verdicts = Vec::new();
+                    for group in &groups {
+                        // The semaphore is never closed.
+                        let _turn = turns.acquire().await.ok();
+                        verdicts.extend(group::run(&bench, group).await);
+                    }
+                    verdicts
                 })
             });
             playing.push((file.clone(), tasks.collect::<Vec<_>>()));

@@ -2,17 +2,21 @@
 //! that are not of its types, replies that nothing can ever use.
 //!
 //! [`fit`] reports all of it at once, at its places in the `.test.yaml`. [`nodes`] finds nodes by their
-//! paths; [`input`], [`script`], [`answers`] and [`expect`] each look at a part of a scenario. What a scenario may well mean, such as a
+//! paths; [`input`], [`script`], [`real`], [`answers`] and [`expect`] each look at a part of a scenario. What a scenario may well mean, such as a
 //! reply that the node refuses and asks for again, is no mistake here: such cases are named where they are told apart.
 
 mod answers;
 mod expect;
 mod input;
 pub mod nodes;
+mod real;
 mod script;
 
 use std::collections::BTreeSet;
 
+use serde_json::Value as Json;
+
+use crate::backend::config::Config;
 use crate::backend::scenario::{Scenario, Suite};
 use crate::backend::yaml::{MOST_FINDINGS, Path, Step, more};
 use crate::base::{Span, name};
@@ -20,8 +24,9 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::accept::Mismatch;
 use crate::ir::{ErrorKind, Flow, GraphId};
 
-/// Everything in a file of scenarios that can't be meant of this flow.
-pub fn fit(suite: &Suite, flow: &Flow) -> Diagnostics {
+/// Everything in a file of scenarios that can't be meant of this flow. `config` is what its project is set to; `None` where that
+/// isn't known, and nothing is held against it.
+pub fn fit(suite: &Suite, flow: &Flow, config: Option<&Config>) -> Diagnostics {
     let mut threads = BTreeSet::new();
     let all: Vec<Vec<Misfit>> = suite
         .scenarios
@@ -29,7 +34,7 @@ pub fn fit(suite: &Suite, flow: &Flow) -> Diagnostics {
         .map(|scenario| {
             let thread = scenario.thread.as_deref();
             let first = thread.is_none_or(|thread| threads.insert(thread));
-            of(suite, flow, scenario, first)
+            of(suite, (flow, config), scenario, first)
         })
         .collect();
     let mut found = Diagnostics::new();
@@ -65,15 +70,19 @@ pub fn fit(suite: &Suite, flow: &Flow) -> Diagnostics {
 }
 
 /// The same of one scenario.
-pub fn fit_one(suite: &Suite, flow: &Flow, index: usize) -> Diagnostics {
+pub fn fit_one(suite: &Suite, flow: &Flow, config: Option<&Config>, index: usize) -> Diagnostics {
     let mut one = suite.clone();
     let scenario = one.scenarios.get(index).cloned();
     one.scenarios = scenario.into_iter().collect();
-    fit(&one, flow)
+    fit(&one, flow, config)
 }
 
-/// Whether a part of the defaults counts for a scenario.
+/// Whether a part of the defaults counts for a scenario. Maps are put together by key; a list stands in place of a list.
 fn takes(suite: &Suite, scenario: &Scenario, at: &[Step]) -> bool {
+    let whole: Path = scenario.at.iter().chain(at.get(1)).cloned().collect();
+    if suite.part(&whole).is_some_and(Json::is_array) {
+        return false;
+    }
     let keys = at.get(1..3).or(at.get(1..2)).unwrap_or_default();
     let own: Path = scenario.at.iter().chain(keys).cloned().collect();
     suite.part(&own).is_none()
@@ -123,6 +132,7 @@ impl Misfit {
 struct Case<'a> {
     suite: &'a Suite,
     flow: &'a Flow,
+    config: Option<&'a Config>,
     scenario: &'a Scenario,
     graph: GraphId,
     /// Whether no other scenario of its thread ran before it.
@@ -130,7 +140,12 @@ struct Case<'a> {
     found: Vec<Misfit>,
 }
 
-fn of(suite: &Suite, flow: &Flow, scenario: &Scenario, first: bool) -> Vec<Misfit> {
+fn of(
+    suite: &Suite,
+    (flow, config): (&Flow, Option<&Config>),
+    scenario: &Scenario,
+    first: bool,
+) -> Vec<Misfit> {
     let graph = match graph(suite, flow, scenario) {
         Ok(graph) => graph,
         Err(misfit) => return vec![misfit],
@@ -138,6 +153,7 @@ fn of(suite: &Suite, flow: &Flow, scenario: &Scenario, first: bool) -> Vec<Misfi
     let mut case = Case {
         suite,
         flow,
+        config,
         scenario,
         graph,
         first,
@@ -145,6 +161,7 @@ fn of(suite: &Suite, flow: &Flow, scenario: &Scenario, first: bool) -> Vec<Misfi
     };
     input::fit(&mut case);
     script::fit(&mut case);
+    real::fit(&mut case);
     answers::fit(&mut case);
     expect::fit(&mut case);
     case.found

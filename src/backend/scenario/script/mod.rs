@@ -3,10 +3,12 @@
 
 mod memory;
 mod model;
+mod real;
 mod tool;
 mod turns;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::backend::yaml::Path;
@@ -42,6 +44,8 @@ pub struct Script {
     earlier: Calls,
     state: Mutex<State>,
     turns: Mutex<Turns>,
+    /// Real calls that are under way.
+    under_way: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -92,6 +96,7 @@ impl Script {
             earlier,
             state: Mutex::new(state),
             turns: Mutex::default(),
+            under_way: AtomicUsize::new(0),
         }))
     }
 
@@ -120,6 +125,14 @@ impl Script {
     /// thread's own.
     pub fn memory_tool(self: &Arc<Self>) -> Arc<dyn ToolBackend> {
         Arc::new(memory::OwnMemory::new(Arc::clone(self)))
+    }
+
+    /// A tool that is really called: `tool` makes the calls, in their turns.
+    pub fn real_tool(self: &Arc<Self>, tool: Arc<dyn ToolBackend>) -> Arc<dyn ToolBackend> {
+        Arc::new(real::RealTool {
+            script: Arc::clone(self),
+            tool,
+        })
     }
 
     /// A tool that nothing serves: a call of it fails the scenario.

@@ -2,7 +2,8 @@
 //!
 //! How far each task of a super-step has come when another asks depends on the machine: on how long the store takes for
 //! a record, say. Replies that are dealt as calls come in would differ from run to run. So calls wait until no task can
-//! go on without a reply, and then take their turns by the tasks that make them.
+//! go on without a reply, and then take their turns by the tasks that make them. A real call takes its turn as well, and
+//! none is given while one is under way: how long it takes decides nothing.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
@@ -88,6 +89,9 @@ pub(super) async fn wait(
         });
         given
     };
+    // A real call of another task may take long, which is none of this one's time.
+    let waits = cx.waits.clone();
+    let _waits = waits.begin();
     if let Ok(ordinal) = turn.await {
         cx.ordinal = ordinal;
     }
@@ -119,6 +123,7 @@ pub async fn in_turns<T>(
             }
             let goes_on = noting.woken.load(Ordering::Acquire)
                 || at_the_store.load(Ordering::Acquire) > 0
+                || script.under_way.load(Ordering::Acquire) > 0
                 || ended();
             if goes_on || !script.turns().give() {
                 return Poll::Pending;
