@@ -23,4 +23,5 @@ mod crash {
     mod place;
     mod shapes;
     mod signals;
+    mod words;
 }

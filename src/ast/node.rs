@@ -107,6 +107,8 @@ pub enum PropertyKind {
     ToolChoice(Name),
     /// `stream true`
     Stream(Spanned<bool>),
+    /// `stream as X { .. } when EXPR`
+    StreamAs(Box<Emit>),
     /// `max_turns EXPR`
     MaxTurns(Expr),
     /// `until EXPR`
@@ -214,7 +216,7 @@ pub struct SetItem {
     pub value: Expr,
 }
 
-/// `emit X { .. } on start when EXPR`
+/// `emit X { .. } on start when EXPR`, `stream as X { .. } when EXPR`
 #[derive(Debug, Clone)]
 pub struct Emit {
     /// Name of the event.

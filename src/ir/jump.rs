@@ -119,7 +119,7 @@ pub struct SetItem {
     pub value: Expr,
 }
 
-/// `emit X { .. } on start when EXPR`
+/// `emit X { .. } on start when EXPR`, `stream as X { .. } when EXPR`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Emit {
     /// Which event.

@@ -7,7 +7,7 @@ use crate::expr::ty::Type;
 
 use super::flow::{Flow, GraphId, ModelId, ToolId};
 use super::graph::FieldId;
-use super::jump::Jump;
+use super::jump::{Emit, Jump};
 use super::text::{Expr, Named, Place, Template};
 
 /// A node's own work.
@@ -104,6 +104,9 @@ impl Work {
     }
 }
 
+/// A piece of a reply, in the event of `stream as`.
+pub const CHUNK: &str = "chunk";
+
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelCall {
@@ -133,6 +136,9 @@ pub struct ModelCall {
     pub tool_choice: Option<String>,
     /// Whether tokens are streamed.
     pub stream: bool,
+    /// The event that each piece of a reply is sent as, the piece being `chunk` in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream_as: Option<Emit>,
 }
 
 /// What an interrupt shows.

@@ -211,6 +211,7 @@ impl Within<'_> {
     fn call(&self, call: &ModelCall) -> Result<(), Broken> {
         known(&self.flow.models, call.model, "model")?;
         known_all(&self.flow.tools, &call.tools, "tool")?;
+        emits(self.flow, call.stream_as.as_slice())?;
         call.output.iter().try_for_each(|of| ty(self.flow, of))
     }
 

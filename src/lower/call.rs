@@ -98,6 +98,7 @@ impl Lowering<'_> {
             tools: tool_ids(&call.tools),
             tool_choice: call.tool_choice.as_ref().map(|name| name.node.clone()),
             stream: call.stream,
+            stream_as: call.stream_as.as_deref().and_then(|emit| self.emit(emit)),
         }
     }
 

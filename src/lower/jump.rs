@@ -118,14 +118,16 @@ impl Lowering<'_> {
 
     /// Events.
     pub fn emits(&self, emits: &[from::Emit]) -> Vec<Emit> {
-        let emit = |emit: &from::Emit| {
-            emit.event.map(|event| Emit {
-                event,
-                fields: self.named(&emit.fields),
-                on_start: emit.on_start,
-                when: self.maybe(&emit.when),
-            })
-        };
-        emits.iter().filter_map(emit).collect()
+        emits.iter().filter_map(|emit| self.emit(emit)).collect()
+    }
+
+    /// An event; `None` where it is unknown, which is reported.
+    pub fn emit(&self, emit: &from::Emit) -> Option<Emit> {
+        emit.event.map(|event| Emit {
+            event,
+            fields: self.named(&emit.fields),
+            on_start: emit.on_start,
+            when: self.maybe(&emit.when),
+        })
     }
 }

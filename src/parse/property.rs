@@ -16,6 +16,7 @@ impl Builder<'_> {
         match pair.as_rule() {
             Rule::set_p => Some(PropertyKind::Set(self.set_items(pair))),
             Rule::emit_p => self.emit(pair).map(Box::new).map(PropertyKind::Emit),
+            Rule::stream_p => self.stream(pair),
             Rule::skip_p => {
                 let (condition, to) = self.expr_and_jump(pair);
                 Some(PropertyKind::Skip {
@@ -68,7 +69,6 @@ impl Builder<'_> {
             Rule::output_p => PropertyKind::Output(self.type_expr(value)),
             Rule::tools_p => PropertyKind::Tools(self.tool_refs(value)),
             Rule::tool_choice_p => PropertyKind::ToolChoice(self.name(&value)),
-            Rule::stream_p => PropertyKind::Stream(self.switch(&value)),
             Rule::max_turns_p => PropertyKind::MaxTurns(self.expr(value)),
             Rule::until_p => PropertyKind::Until(self.expr(value)),
             Rule::parallel_p => PropertyKind::Parallel(self.switch(&value)),
@@ -133,11 +133,23 @@ impl Builder<'_> {
         })
     }
 
+    fn stream(&mut self, pair: Pair) -> Option<PropertyKind> {
+        let switch = pair
+            .clone()
+            .into_inner()
+            .find(|p| p.as_rule() == Rule::bool);
+        match switch {
+            Some(switch) => Some(PropertyKind::Stream(self.switch(&switch))),
+            None => self.emit(pair).map(Box::new).map(PropertyKind::StreamAs),
+        }
+    }
+
+    /// An event: of `emit`, or of `stream as`.
     fn emit(&mut self, pair: Pair) -> Option<Emit> {
         let span = self.span(&pair);
-        let mut parts = pair.into_inner().skip(1);
+        let mut parts = pair.into_inner();
         let mut emit = Emit {
-            event: self.name(&parts.next()?),
+            event: self.name(&parts.find(|part| part.as_rule() == Rule::dotted)?),
             fields: Vec::new(),
             on_start: false,
             when: None,

@@ -159,6 +159,7 @@ impl<'a> Found<'a> {
         self.words(&call.system);
         self.words(&call.prompt);
         self.exprs(&call.messages);
+        call.stream_as.iter().for_each(|emit| self.emit(emit));
     }
 
     fn requires(&mut self, requires: &'a [Require]) {

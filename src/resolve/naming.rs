@@ -3,6 +3,7 @@
 
 use crate::ast::Name;
 use crate::diag::codes;
+use crate::ir::node::CHUNK;
 
 use super::Resolver;
 
@@ -78,6 +79,13 @@ impl Resolver<'_> {
             self.reserved(name, why);
         }
         !taken
+    }
+
+    /// Refuses a name that would hide a piece of a reply in a node with `stream as`.
+    pub fn free_of_chunk(&mut self, name: &Name) {
+        if name.node == CHUNK {
+            self.reserved(name, "is a piece of the reply in a node with `stream as`");
+        }
     }
 
     /// Checks a name that a `let` or a loop brings into the scope of a node's expressions.

@@ -276,9 +276,19 @@ pub struct ModelCall {
     pub tool_choice: Option<Name>,
     /// Whether tokens are streamed.
     pub stream: bool,
+    /// The event that each piece of a reply is sent as.
+    pub stream_as: Option<Box<Emit>>,
 }
 
 impl Node {
+    /// The event that its replies are sent as, piece by piece.
+    pub fn stream_as(&self) -> Option<&Emit> {
+        match &self.work {
+            Work::Llm(call) | Work::Agent { call, .. } => call.stream_as.as_deref(),
+            _ => None,
+        }
+    }
+
     /// What holds of the reply or the output that the work gives to the rest of the node, as far as it gives any.
     pub fn ensured(&self) -> impl Iterator<Item = &Expr> {
         let call = match &self.work {

@@ -179,7 +179,7 @@ impl SetItem {
     }
 }
 
-/// `emit X { .. } on start when EXPR`
+/// `emit X { .. } on start when EXPR`, `stream as X { .. } when EXPR`
 #[derive(Debug, Clone)]
 pub struct Emit {
     /// Which event.

@@ -22,7 +22,7 @@ use super::permission::Lasting;
 use super::plan::Plan;
 use super::slots::Slots;
 use super::store::{ForkedFrom, FrameImage, Store};
-use super::stream::EventSink;
+use super::stream::{EventSink, yielded};
 use super::turns::Turns;
 
 /// A run under way: its plan, its ways to the outside, and its counters.
@@ -134,6 +134,17 @@ impl RunContext {
             let _waits = self.journal.waits();
             events.room().await;
         }
+    }
+
+    /// Whether whoever reads the events takes another one now. Where there is no room it may go first, but is not waited for.
+    pub async fn reader_keeps_up(&self) -> bool {
+        let Some(events) = &self.events else {
+            return true;
+        };
+        if !events.has_room() {
+            yielded().await;
+        }
+        events.has_room()
     }
 
     /// Waits until whoever reads the events has dealt with those before a commit, where it wants that.

@@ -61,7 +61,7 @@ impl Mode {
 pub struct Event {
     /// Number within the run, from 1, without gaps over all modes, in the order read.
     pub seq: u64,
-    /// Stable over a crash and a resume, so that a reader can drop repeats; empty for tokens and what was dropped.
+    /// Stable over a crash and a resume, so that a reader can drop repeats; empty for tokens, what was sent during a call and what was dropped.
     pub id: String,
     /// Path of the frame, such as `content/slide_builder`; empty for the run's own graph.
     pub ns: String,
@@ -86,6 +86,32 @@ pub struct Speaker {
     pub task: String,
     /// Index of the send that made it.
     pub send: Option<u32>,
+}
+
+/// What an event is of that the flow sends while a call is under way: a piece of a reply. It is not sent again for a call
+/// that the journal has, and has no id: where a process was killed in the middle of a call, another one begins anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DuringCall {
+    /// The tool that reports; none for a piece of a reply.
+    pub tool: Option<String>,
+    /// The effect, such as `model@0`.
+    pub call: String,
+    /// The attempt at it, from 1.
+    pub attempt: u32,
+    /// Its position in the attempt, from 0.
+    pub index: u64,
+    /// Whose it is.
+    pub by: Speaker,
+}
+
+impl DuringCall {
+    /// What tells it from all others of the run.
+    pub fn key(&self) -> String {
+        format!(
+            "{}#{}!{}/{}",
+            self.by.task, self.call, self.attempt, self.index
+        )
+    }
 }
 
 /// Whose a token is: the speaker, the effect, the attempt at it, and the model.
@@ -124,6 +150,8 @@ pub enum EventKind {
         name: String,
         /// Its payload, an object.
         payload: Json,
+        /// Of one that was sent while a call was under way, what it is of.
+        during: Option<DuringCall>,
     },
     /// A task begins.
     TaskStarted {
@@ -244,7 +272,11 @@ impl EventKind {
             EventKind::Message { message, by } => {
                 json!({ "message": message, "task": by.task, "send": by.send })
             }
-            EventKind::Custom { name, payload } => json!({ "name": name, "payload": payload }),
+            EventKind::Custom {
+                name,
+                payload,
+                during,
+            } => custom(name, payload, during.as_ref()),
             EventKind::TaskStarted { send } => json!({ "event": "started", "send": send }),
             EventKind::TaskFinished { send, error } => {
                 json!({ "event": "finished", "send": send, "error": error })
@@ -279,11 +311,27 @@ impl EventKind {
     }
 }
 
+fn custom(name: &str, payload: &Json, during: Option<&DuringCall>) -> Json {
+    let mut data = json!({ "name": name, "payload": payload });
+    if let (Some(of), Some(data)) = (during, data.as_object_mut()) {
+        data.extend(of.tool.iter().map(|tool| ("tool".to_owned(), json!(tool))));
+        data.insert("call".into(), json!(of.call));
+        data.insert("attempt".into(), json!(of.attempt));
+        data.insert("index".into(), json!(of.index));
+        data.insert("task".into(), json!(of.by.task));
+        data.insert("send".into(), json!(of.by.send));
+    }
+    data
+}
+
 impl Event {
     /// Key of the task that it is of, or of what told it beside a task.
     pub fn task(&self) -> &str {
         match &self.kind {
             EventKind::Token { by, .. } | EventKind::Message { by, .. } => &by.task,
+            EventKind::Custom {
+                during: Some(of), ..
+            } => &of.by.task,
             _ => Self::task_of(&self.id),
         }
     }

@@ -283,9 +283,14 @@ impl<'a> TaskRun<'a> {
 
     /// What the node's expressions see now.
     pub fn env(&self) -> NodeEnv<'_> {
+        self.env_of(&self.slots)
+    }
+
+    /// The same with these values of names.
+    pub fn env_of<'s>(&'s self, slots: &'s [Option<Value>]) -> NodeEnv<'s> {
         NodeEnv {
             view: &self.view,
-            slots: &self.slots,
+            slots,
             around: self.around,
             effects: self.effects,
         }

@@ -299,8 +299,12 @@ impl Player<'_> {
         }
         let seen = match event.kind {
             EventKind::TaskStarted { .. } => Sighting::Visit { task: event.id },
-            EventKind::Custom { name, payload } => Sighting::Custom {
-                id: event.id,
+            EventKind::Custom {
+                name,
+                payload,
+                during,
+            } => Sighting::Custom {
+                id: during.map_or(event.id, |of| of.key()),
                 name,
                 payload,
             },

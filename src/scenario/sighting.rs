@@ -22,7 +22,7 @@ pub enum Sighting {
     },
     /// The flow sent an event. Told again when its task runs again.
     Custom {
-        /// The task's key, `#`, the effect's number.
+        /// The task's key, `#`, the effect, and which of those of it.
         id: String,
         /// Name of the event.
         name: String,

@@ -1,8 +1,6 @@
 //! Backends that tell what reaches them, and may be shuffled or struck down.
 
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 
 use async_trait::async_trait;
 use serde_json::{Map as JsonMap, Value as Json};
@@ -12,6 +10,7 @@ use crate::backend::scenario::Script;
 use crate::run::backends::Backends;
 use crate::run::extern_node::{ExternCall, ExternNode};
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
+use crate::run::stream::yielded;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use super::doom::Doom;
@@ -93,19 +92,6 @@ impl Watch {
             doom.strike().await;
         }
     }
-}
-
-/// Lets others go first, once. Unlike the one of `tokio`, it says at once that it can go on.
-async fn yielded() {
-    let mut before = false;
-    poll_fn(|cx| match std::mem::replace(&mut before, true) {
-        true => Poll::Ready(()),
-        false => {
-            cx.waker().wake_by_ref();
-            Poll::Pending
-        }
-    })
-    .await;
 }
 
 struct WatchedModel {

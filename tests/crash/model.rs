@@ -101,6 +101,7 @@ fn reply(messages: &[Json]) -> Json {
     };
     let turn = if *how == "at-once" { times } else { done + 1 };
     let calls: Vec<Json> = (done..turn).map(call).collect();
-    let message = json!({"role": "assistant", "content": "", "tool_calls": calls});
+    let message =
+        json!({"role": "assistant", "content": format!("I call {tool}."), "tool_calls": calls});
     json!({"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": usage})
 }

@@ -10,8 +10,14 @@ pub fn constant(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Where a name is known that is what a node's work gives.
+/// Where a name is known that is what a node's work gives, or a piece of it.
 pub fn behind_work(name: &str) -> Option<String> {
+    if name == "chunk" {
+        return Some(
+            "`chunk` is a piece of a reply, known in `stream as EVENT { .. }` of `llm` and `agent`"
+                .to_owned(),
+        );
+    }
     let found = WORK.iter().find(|(known, ..)| *known == name);
     found.map(|(name, of, more)| {
         format!("`{name}` is known behind the work of {of}{more}: in `set`, `emit` and `goto`")

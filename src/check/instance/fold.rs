@@ -145,6 +145,8 @@ impl<'a> Folding<'a> {
     fn model_call(&mut self, call: &mut ModelCall) {
         call.messages.iter_mut().for_each(|e| self.expr(e));
         call.ensures.retain_mut(|ensure| self.may_fail(ensure));
+        let sent = call.stream_as.take();
+        call.stream_as = sent.and_then(|mut emit| self.emit(&mut emit).then_some(emit));
     }
 
     fn work(&mut self, work: &mut Work) {
@@ -274,15 +276,18 @@ impl<'a> Folding<'a> {
     }
 
     fn emits(&mut self, emits: &mut ThinVec<Emit>) {
-        emits.retain_mut(|emit| {
-            emit.fields.iter_mut().for_each(|f| self.expr(&mut f.value));
-            match emit.when.as_mut().and_then(|when| self.condition(when)) {
-                Some(false) => return false,
-                Some(true) => emit.when = None,
-                None => {}
-            }
-            true
-        });
+        emits.retain_mut(|emit| self.emit(emit));
+    }
+
+    /// What is left of an event, and whether it may be sent.
+    fn emit(&mut self, emit: &mut Emit) -> bool {
+        emit.fields.iter_mut().for_each(|f| self.expr(&mut f.value));
+        match emit.when.as_mut().and_then(|when| self.condition(when)) {
+            Some(false) => return false,
+            Some(true) => emit.when = None,
+            None => {}
+        }
+        true
     }
 
     /// What is left of a condition that names a parameter, and its value where that is decided.

@@ -23,6 +23,7 @@ impl Cx<'_> {
         match &node.work {
             Work::Llm(call) => {
                 self.model_call(call);
+                self.stream_as(call);
                 self.given(call);
                 self.ensures(node, call, false);
             }
@@ -30,6 +31,8 @@ impl Cx<'_> {
                 self.model_call(call);
                 self.tools_write(node);
                 self.tools_read(node);
+                // Of each turn, also behind what tools have written in those before it.
+                self.stream_as(call);
                 self.agent_reply(node, call);
                 self.declare("transcript", messages());
                 if let Some(until) = until {

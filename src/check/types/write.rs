@@ -2,9 +2,11 @@
 
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::{Taker, assignable, default_value};
+use crate::expr::infer::{Taker, assignable, default_value, reads};
+use crate::ir::node::CHUNK;
 use crate::ir::{Channel, FieldMode};
-use crate::resolve::program::{Emit, Field, Program, SetItem};
+use crate::resolve::exprs;
+use crate::resolve::program::{Emit, Field, ModelCall, Program, SetItem};
 
 use super::args::Callee;
 use super::constant::Decides;
@@ -118,6 +120,26 @@ impl Cx<'_> {
             }
             self.facts.known = before.known;
         }
+    }
+
+    /// Types the event of `stream as`. Its values are computed for each piece of a reply, and not again where the journal has the
+    /// reply: nothing in them may be kept there.
+    pub(super) fn stream_as(&mut self, call: &ModelCall) {
+        let Some(emit) = &call.stream_as else { return };
+        let names = self.scope.names.len();
+        self.declare(CHUNK, Type::String);
+        self.emits([&**emit]);
+        for expr in exprs::of_emit(emit) {
+            if reads(expr, &self.scope).effects {
+                let message =
+                    "what is another answer each time can't be computed for each piece of a reply";
+                let found = Diagnostic::new(&codes::IMPURE_CALL, message, expr.span);
+                self.report(found.help("call it in a `let` of the node and use the value here"));
+            }
+        }
+        // The next name has its slot.
+        self.used.remove(&(names as u32));
+        self.scope.names.truncate(names);
     }
 }
 

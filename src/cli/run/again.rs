@@ -115,7 +115,14 @@ mod tests {
 
     fn emitted(id: &str) -> Event {
         let (name, payload) = ("at".to_owned(), Json::Null);
-        event(id, EventKind::Custom { name, payload })
+        event(
+            id,
+            EventKind::Custom {
+                name,
+                payload,
+                during: None,
+            },
+        )
     }
 
     fn ended(id: &str) -> Event {

@@ -10,7 +10,7 @@ use crate::base::duration;
 use crate::diag::render::Style;
 use crate::diag::render::snippet::visible;
 use crate::run::engine::RunResult;
-use crate::run::event::{Event, EventKind};
+use crate::run::event::{DuringCall, Event, EventKind};
 use crate::run::store::RunState;
 use crate::run::stream::{BYTES, EVENTS, weight};
 
@@ -176,7 +176,12 @@ impl Progress {
                 self.message(&message, spoken);
                 self.fall_silent();
             }
-            EventKind::Custom { name, payload } => {
+            // Its words are shown as they are.
+            EventKind::Custom {
+                during: Some(DuringCall { tool: None, .. }),
+                ..
+            } => {}
+            EventKind::Custom { name, payload, .. } => {
                 let text = format!("  {} {} {}", signs.event, visible(&name), brief(&payload));
                 self.line(&text);
             }

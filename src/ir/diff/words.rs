@@ -67,6 +67,7 @@ fn what(kind: &str, key: &str) -> Cow<'static, str> {
         (_, "ensures") => "`ensure`",
         (_, "skips") => "`skip`",
         (_, "emits") => "`emit`",
+        (_, "stream_as") => "`stream as`",
         (_, "exits") => "`exit when`",
         (_, "narrowed") => "`where` of the tools",
         (_, "channel") => "the reducer",

@@ -7,7 +7,7 @@ use crate::ir::ModelId;
 use super::super::Resolver;
 use super::super::names::{Definition, Wanted};
 use super::super::node::{ModelCall, Work};
-use super::super::program::ToolList;
+use super::super::program::{Emit, ToolList};
 use super::property::{Properties, all, one, placed};
 
 /// Turns of an `agent` that says nothing of them.
@@ -73,7 +73,31 @@ impl Resolver<'_> {
             tool_choice: self.tool_choice(of, tools.as_ref()),
             tools,
             stream: one!(of, Stream).is_none_or(|stream| stream.node),
+            stream_as: self.stream_as(of).map(Box::new),
         }
+    }
+
+    /// `stream as EVENT { .. }`: a piece of a reply has a name of its own in it, which no `let` may have, and there are pieces.
+    fn stream_as(&mut self, of: &Properties) -> Option<Emit> {
+        let (emit, property) = placed!(of, StreamAs(emit) => emit)?;
+        if let Some((switch, other)) = placed!(of, Stream(switch) => switch)
+            && !switch.node
+        {
+            let message =
+                "`stream false` has a reply come whole, and `stream as` sends it in pieces";
+            let (first, second) = match other.keyword.start < property.keyword.start {
+                true => (other.keyword, property.keyword),
+                false => (property.keyword, other.keyword),
+            };
+            let found = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, second)
+                .label(first, "contradicts this")
+                .help("take one of them out; an `emit` with `reply.text` sends the whole text");
+            self.diags.push(found);
+        }
+        for bound in all!(of, Let) {
+            self.free_of_chunk(&bound.name);
+        }
+        Some(self.emit(of.inside.file, emit))
     }
 
     fn node_model(&mut self, of: &Properties) -> Option<ModelId> {

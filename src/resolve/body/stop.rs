@@ -105,12 +105,17 @@ impl Resolver<'_> {
         self.diags.push(diagnostic);
     }
 
-    /// Its answer is in scope of the node by its name, which no `let` may have.
+    /// Its answer is in scope of the node by its name, which no `let` may have, and no piece of a reply.
     fn free_of_lets(&mut self, inside: &Inside, node: NodeId, name: &Name) {
-        let lets = &self.program.graphs[inside.graph].nodes[node].lets;
-        let taken = lets.iter().find(|bound| bound.name.node == name.node);
+        let node = &self.program.graphs[inside.graph].nodes[node];
+        let mut lets = node.lets.iter();
+        let streams = node.stream_as().is_some();
+        let taken = lets.find(|bound| bound.name.node == name.node);
         if let Some(first) = taken.map(|bound| bound.name.clone()) {
             self.twice("name", &first, name);
+        }
+        if streams {
+            self.free_of_chunk(name);
         }
     }
 }

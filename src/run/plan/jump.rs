@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::expr::eval::Env;
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::graph::End;
 use crate::ir::node::Require;
@@ -123,6 +126,23 @@ pub struct EmitPlan {
     pub when: Option<Code>,
 }
 
+impl EmitPlan {
+    /// Its payload; `None` where it is not sent.
+    ///
+    /// # Errors
+    /// Where an expression fails.
+    pub fn payload(&self, env: &dyn Env) -> Result<Option<JsonMap<String, Json>>, RunError> {
+        if let Some(when) = &self.when
+            && !when.holds(env)?
+        {
+            return Ok(None);
+        }
+        let fields = self.fields.iter();
+        let fields = fields.map(|(name, code)| Ok((name.to_string(), code.eval(env)?.to_json())));
+        fields.collect::<Result<_, RunError>>().map(Some)
+    }
+}
+
 /// A route in a scope, which gains the loop names of its `each` targets.
 pub fn route(
     builder: &Builder<'_>,
@@ -183,19 +203,19 @@ pub fn emits(
     emits: &[Emit],
     scope: &Scope,
 ) -> Result<Vec<EmitPlan>, PlanError> {
-    let plan = |emit: &Emit| {
-        Ok(EmitPlan {
-            event: emit.event,
-            fields: named(builder, &emit.fields, scope)?,
-            on_start: emit.on_start,
-            when: emit
-                .when
-                .as_ref()
-                .map(|when| builder.code(when, scope))
-                .transpose()?,
-        })
-    };
-    emits.iter().map(plan).collect()
+    let emits = emits.iter();
+    emits.map(|event| emit(builder, event, scope)).collect()
+}
+
+/// An event in a scope.
+pub fn emit(builder: &Builder<'_>, emit: &Emit, scope: &Scope) -> Result<EmitPlan, PlanError> {
+    let when = emit.when.as_ref();
+    Ok(EmitPlan {
+        event: emit.event,
+        fields: named(builder, &emit.fields, scope)?,
+        on_start: emit.on_start,
+        when: when.map(|when| builder.code(when, scope)).transpose()?,
+    })
 }
 
 /// `let` names, each declared in the scope behind those before it.

@@ -10,8 +10,8 @@ use crate::expr::schema::json_schema;
 use crate::expr::scope::StateFields;
 use crate::expr::ty::{RecordField, TypeTable};
 use crate::expr::{Scope, Slot, Type};
-use crate::ir::node::{Ask, ModelCall, Pass, Persist, Work};
-use crate::ir::{FieldId, GraphId, JoinId, ModelId, Node, Retry, ToolId};
+use crate::ir::node::{Ask, CHUNK, ModelCall, Pass, Persist, Work};
+use crate::ir::{Emit, FieldId, GraphId, JoinId, ModelId, Node, Retry, ToolId};
 use crate::run::error::Passage;
 use crate::run::model::ToolChoice;
 use crate::value::{Map, Value};
@@ -262,6 +262,16 @@ pub struct ModelCallPlan {
     pub tool_choice: ToolChoice,
     /// Whether tokens are streamed.
     pub stream: bool,
+    /// The event that each piece of a reply is sent as.
+    pub stream_as: Option<StreamPlan>,
+}
+
+/// `stream as EVENT { .. }`
+pub struct StreamPlan {
+    /// The event.
+    pub emit: EmitPlan,
+    /// The piece, in its expressions alone.
+    pub chunk: Slot,
 }
 
 /// Defaults of a node's `input`; a field that may be null begins as null.
@@ -531,5 +541,20 @@ fn model_call(
             Some(tool) => ToolChoice::Tool(tool.to_owned()),
         },
         stream: call.stream,
+        stream_as: call
+            .stream_as
+            .as_ref()
+            .map(|emit| stream_as(builder, emit, scope.clone()))
+            .transpose()?,
     })
+}
+
+fn stream_as(
+    builder: &Builder<'_>,
+    emit: &Emit,
+    mut scope: Scope,
+) -> Result<StreamPlan, PlanError> {
+    let chunk = scope.declare(CHUNK, Type::String);
+    let emit = jump::emit(builder, emit, &scope)?;
+    Ok(StreamPlan { emit, chunk })
 }

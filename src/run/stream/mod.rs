@@ -9,7 +9,9 @@ mod queue;
 mod weight;
 
 use std::collections::BTreeSet;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -184,4 +186,17 @@ impl Drop for EventStream {
         self.0.lock().close();
         self.0.room.notify_waiters();
     }
+}
+
+/// Lets others go first, once. Unlike the one of `tokio`, it says at once that it can go on.
+pub async fn yielded() {
+    let mut before = false;
+    poll_fn(|cx| match std::mem::replace(&mut before, true) {
+        true => Poll::Ready(()),
+        false => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
 }

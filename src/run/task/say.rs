@@ -2,6 +2,7 @@
 
 use serde_json::{Map as JsonMap, Value as Json};
 
+use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Speaker};
 use crate::run::ordinal::Of;
@@ -13,33 +14,31 @@ use super::TaskRun;
 impl<'a> TaskRun<'a> {
     pub(super) fn emit_all(&self, emits: &[EmitPlan], on_start: bool) -> Result<(), RunError> {
         for emit in emits.iter().filter(|emit| emit.on_start == on_start) {
-            if let Some(when) = &emit.when
-                && !when.holds(&self.env())?
-            {
-                continue;
-            }
             // Numbered and computed also when nobody watches, so that nothing depends on it.
-            let cx = self.around.cx;
-            let name = &cx.plan.flow.events[emit.event].name;
-            let id = self.effects.next(cx, Of::named("emit", name));
-            let mut payload = JsonMap::new();
-            for (name, code) in &emit.fields {
-                payload.insert(name.to_string(), self.eval(code)?.to_json());
-            }
-            self.send_custom(&id, emit, payload);
+            let Some(payload) = emit.payload(&self.env())? else {
+                continue;
+            };
+            self.send_custom(self.effects, emit, payload);
         }
         Ok(())
     }
 
-    /// Sends one of the flow's own events.
-    pub fn send_custom(&self, id: &str, emit: &EmitPlan, payload: JsonMap<String, Json>) {
-        let name = self.around.cx.plan.flow.events[emit.event].name.clone();
+    /// Name of the event.
+    pub fn event_name(&self, emit: &EmitPlan) -> String {
+        self.around.cx.plan.flow.events[emit.event].name.clone()
+    }
+
+    /// Sends one of the flow's own events, as the next of its name in that part of the task.
+    pub fn send_custom(&self, part: &EffectScope, emit: &EmitPlan, payload: JsonMap<String, Json>) {
+        let name = self.event_name(emit);
+        let id = part.next(self.around.cx, Of::named("emit", &name));
         let id = format!("{}#{id}", self.effects.task());
         self.send(
             id,
             EventKind::Custom {
                 name,
                 payload: Json::Object(payload),
+                during: None,
             },
         );
     }

@@ -10,7 +10,6 @@ use crate::ir::{ErrorKind, ToolId};
 use crate::run::channel::Incoming;
 use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
-use crate::run::ordinal::Of;
 use crate::run::plan::graph::ToolFields;
 use crate::run::plan::jump::Preparation;
 use crate::run::plan::tool::BodyPlan;
@@ -187,10 +186,7 @@ impl<'p> Done<'p> {
         }
         // Last, for they can't be taken back.
         for (emit, payload) in self.events {
-            let cx = run.around.cx;
-            let name = &cx.plan.flow.events[emit.event].name;
-            let id = scope.next(cx, Of::named("emit", name));
-            run.send_custom(&id, emit, payload);
+            run.send_custom(scope, emit, payload);
         }
         Ok(self.result)
     }
@@ -206,25 +202,9 @@ fn incoming(item: &SetPlan, env: &dyn Env) -> Result<Incoming, RunError> {
 fn events<'p>(emits: &'p [EmitPlan], env: &dyn Env) -> Result<Vec<Sending<'p>>, RunError> {
     let mut events = Vec::new();
     for emit in emits {
-        let holds = match &emit.when {
-            Some(when) => when.holds(env)?,
-            None => true,
-        };
-        if holds {
-            events.push((emit, values(&emit.fields, env)?));
-        }
+        events.extend(emit.payload(env)?.map(|payload| (emit, payload)));
     }
     Ok(events)
-}
-
-fn values(
-    fields: &[(Arc<str>, Code)],
-    env: &dyn Env,
-) -> Result<JsonMap<String, serde_json::Value>, RunError> {
-    let values = fields.iter();
-    values
-        .map(|(name, code)| Ok((name.to_string(), code.eval(env)?.to_json())))
-        .collect()
 }
 
 fn require(condition: &Code, message: Option<&Code>, env: &dyn Env) -> Result<(), RunError> {

@@ -15,6 +15,7 @@ mod llm;
 pub mod model_call;
 pub mod narrow;
 mod permit;
+mod pieces;
 pub mod retry;
 pub mod subgraph;
 mod tool_call;

@@ -23,6 +23,7 @@ use crate::run::request::{Request, stored};
 use crate::run::task::TaskRun;
 use crate::value::{List, Value};
 
+use super::pieces::Pieces;
 use super::retry::{self, Attempted, Failure, Series};
 
 /// A whole reply.
@@ -212,7 +213,7 @@ async fn with_fallbacks(
         };
         let asked = retry::attempts(run, *policy, effect, |attempt| {
             let asked = request(run, node, call, &flow.models[model], messages);
-            one_attempt(run, model, asked, id, path, attempt)
+            one_attempt(run, (model, call), asked, id, path, attempt)
         });
         match asked.await {
             Ok(reply) => {
@@ -221,8 +222,12 @@ async fn with_fallbacks(
                     ..reply
                 });
             }
+            // No model is at fault: another one would not mend it.
             Err(Failure { error, .. })
-                if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store) =>
+                if matches!(
+                    error.kind,
+                    ErrorKind::Cancelled | ErrorKind::Store | ErrorKind::Expression
+                ) =>
             {
                 return Err(error);
             }
@@ -236,7 +241,7 @@ async fn with_fallbacks(
 
 async fn one_attempt(
     run: &TaskRun<'_>,
-    id: ModelId,
+    (id, call): (ModelId, &ModelCallPlan),
     asked: ChatRequest,
     effect: &str,
     path: &str,
@@ -271,20 +276,27 @@ async fn one_attempt(
             finish: None,
             model: 0,
         };
+        let mut pieces = Pieces::of(run, call, (effect, attempt));
         let mut stream = backend.stream(asked, &context).await?;
         while let Some(delta) = stream.next().await {
-            receive(run, model, &mut reply, delta?, (effect, attempt));
+            let said = receive(run, model, &mut reply, delta?, (effect, attempt));
+            if let (Some(pieces), Some(text)) = (&mut pieces, said) {
+                pieces.add(text).await?;
+            }
+        }
+        if let Some(pieces) = &mut pieces {
+            pieces.send()?;
         }
         match reply.finish {
-            Some(FinishReason::ContentFilter) => Err(ModelError::new(
+            Some(FinishReason::ContentFilter) => Err(Failure::from(ModelError::new(
                 ErrorKind::ContentFilter,
                 "the provider cut the reply off for its content",
-            )),
+            ))),
             Some(_) => Ok(reply),
-            None => Err(ModelError::new(
+            None => Err(Failure::from(ModelError::new(
                 ErrorKind::Network,
                 "the reply broke off before its end",
-            )),
+            ))),
         }
     };
     let limited = async {
@@ -300,32 +312,30 @@ async fn one_attempt(
                         model.name,
                         crate::base::duration::show(limit)
                     );
-                    Err(ModelError::new(ErrorKind::Timeout, message))
+                    Err(ModelError::new(ErrorKind::Timeout, message).into())
                 }),
         }
     };
     // A model call has no effect but its reply, so a cancelled run need not wait for it.
-    let result = tokio::select! {
+    tokio::select! {
         // A reply that has come counts, even if the run is cancelled in the same moment.
         biased;
         result = limited => result,
-        () = run.effects.stop.cancelled() => return Err(cancelled().into()),
-    };
-    result.map_err(|error| Failure {
-        retry_after: error.retry_after,
-        ..RunError::from(error).into()
-    })
+        () = run.effects.stop.cancelled() => Err(cancelled().into()),
+    }
 }
 
-fn receive(
+/// Takes in a part of a reply; gives what it adds to the text.
+fn receive<'r>(
     run: &TaskRun<'_>,
     model: &Model,
-    reply: &mut Reply,
+    reply: &'r mut Reply,
     delta: ChatDelta,
     (effect, attempt): (&str, u32),
-) {
+) -> Option<&'r str> {
     match delta {
         ChatDelta::Text(text) => {
+            let before = reply.text.len();
             reply.text.push_str(&text);
             if run.around.cx.wants(Mode::Messages) {
                 run.send(
@@ -339,6 +349,7 @@ fn receive(
                     },
                 );
             }
+            return reply.text.get(before..);
         }
         // Thinking is the provider's own; what the flow keeps is the reply.
         ChatDelta::Reasoning(_) => {}
@@ -346,6 +357,7 @@ fn receive(
         ChatDelta::Usage(usage) => reply.usage = usage,
         ChatDelta::Finish(reason) => reply.finish = Some(reason),
     }
+    None
 }
 
 fn request(

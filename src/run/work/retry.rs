@@ -10,6 +10,7 @@ use crate::ir::{ErrorKind, Retry};
 use crate::run::effect::{cancelled, drained};
 use crate::run::error::RunError;
 use crate::run::event::EventKind;
+use crate::run::model::ModelError;
 use crate::run::request::Request;
 use crate::run::task::{TaskRun, brief};
 use crate::value::{MAX_DEPTH, is_deeper};
@@ -35,6 +36,15 @@ impl From<RunError> for Failure {
             retry_after: None,
             received: None,
             in_doubt: None,
+        }
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Failure {
+            retry_after: error.retry_after,
+            ..RunError::from(error).into()
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::ir::flow::ToolEffect;
 use crate::ir::node::{Binding, Pass, Permit};
 use crate::ir::text::Named;
 use crate::ir::{
-    Ask, Expr, FieldId, Flow, Graph, GraphId, Jump, ModelCall, ModelId, Node, Route, SetItem,
+    Ask, Emit, Expr, FieldId, Flow, Graph, GraphId, Jump, ModelCall, ModelId, Node, Route, SetItem,
     Target, Template, ToolId, Work,
 };
 use crate::parse::expression;
@@ -257,6 +257,9 @@ impl<'a> Facts<'a> {
         for ensure in &call.ensures {
             self.expr("ensure", &ensure.condition);
         }
+        let said = call.stream_as.iter().map(|emit| self.event(emit));
+        let said: Vec<_> = said.collect();
+        self.list("streams as", said.into_iter());
     }
 
     fn model(&self, id: ModelId) -> (String, String) {
@@ -331,19 +334,20 @@ impl<'a> Facts<'a> {
     }
 
     fn emits(&mut self, node: &'a Node) {
-        let mut lines = Vec::new();
-        for emit in &node.emits {
-            let fields = emit.fields.iter();
-            self.texts.extend(fields.clone().map(|field| &field.value));
-            self.texts.extend(&emit.when);
-            let name = self.flow.events.get(emit.event);
-            let name = name.map_or("", |event| &*event.name);
-            let fields: Vec<String> = fields
-                .map(|field| format!("{}: {}", field.name, field.value.text))
-                .collect();
-            lines.push((format!("{name} {{ {} }}", fields.join(", ")), String::new()));
-        }
+        let lines: Vec<_> = node.emits.iter().map(|emit| self.event(emit)).collect();
         self.list("emits", lines.into_iter());
+    }
+
+    fn event(&mut self, emit: &'a Emit) -> (String, String) {
+        let fields = emit.fields.iter();
+        self.texts.extend(fields.clone().map(|field| &field.value));
+        self.texts.extend(&emit.when);
+        let name = self.flow.events.get(emit.event);
+        let name = name.map_or("", |event| &*event.name);
+        let fields: Vec<String> = fields
+            .map(|field| format!("{}: {}", field.name, field.value.text))
+            .collect();
+        (format!("{name} {{ {} }}", fields.join(", ")), String::new())
     }
 
     /// What a route reads; the picture shows where it goes.

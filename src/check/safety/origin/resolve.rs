@@ -1,6 +1,7 @@
 //! What a path in scope of a place comes from: a source, a field to go on with, or nothing.
 
 use crate::expr::Type;
+use crate::ir::node::CHUNK;
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, ModelCall, Work};
@@ -67,6 +68,7 @@ impl<'a> Search<'a> {
                 "state" => self.state((graph, inside), leaf, parent),
                 "input" => self.input(graph, node, leaf, parent),
                 "output" | "reply" | "transcript" => self.by_model(graph, node, leaf, parent),
+                CHUNK if self.streams(graph, node) => self.by_model(graph, node, leaf, parent),
                 "results" => self.by_tools_in_scope(graph, node, parent),
                 "result" => self.result(graph, node, leaf, parent),
                 name => self.answer((graph, node), name, leaf),
@@ -107,6 +109,11 @@ impl<'a> Search<'a> {
     ) -> Option<Option<Source>> {
         let settled = self.settled(ty, path, leaf);
         settled.filter(|source| source.is_none() || !self.wanted.guarded)
+    }
+
+    fn streams(&self, id: GraphId, node: NodeId) -> bool {
+        let declared = self.node(id, node);
+        declared.is_some_and(|(_, node)| node.stream_as().is_some())
     }
 
     /// A person's answer is trusted, unless its type has marks.

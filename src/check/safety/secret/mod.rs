@@ -102,6 +102,7 @@ impl Rule<'_, '_> {
             }
             self.pinned(inside, &stop.permits, &lets);
         }
+        self.emits(Inside::Work(id, at), node.stream_as().into_iter(), &lets);
         self.emits(Inside::After(id, at), node.emits.iter(), &lets);
         self.requires(before, &node.requires, &lets);
     }
