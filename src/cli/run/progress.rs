@@ -86,7 +86,7 @@ impl Progress {
     /// Shows an event, now or when the speaker has finished.
     pub fn event(&mut self, event: Event) {
         match &self.speaker {
-            Some(speaker) if speaker != task(&event) => {
+            Some(speaker) if speaker != event.task() => {
                 self.bytes += weight(&event);
                 self.waiting.push(event);
                 if self.waiting.len() >= MOST_WAITING.0 || self.bytes >= MOST_WAITING.1 {
@@ -104,7 +104,7 @@ impl Progress {
         let mut tasks: Vec<(String, Vec<Event>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for event in std::mem::take(&mut self.waiting) {
-            let task = task(&event).to_owned();
+            let task = event.task().to_owned();
             let place = *places.entry(task.clone()).or_insert(tasks.len());
             match tasks.get_mut(place) {
                 Some((_, events)) => events.push(event),
@@ -281,14 +281,6 @@ impl Progress {
             true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
             false => text.to_owned(),
         }
-    }
-}
-
-/// The task that an event is of.
-fn task(event: &Event) -> &str {
-    match &event.kind {
-        EventKind::Token { by, .. } | EventKind::Message { by, .. } => &by.task,
-        _ => event.id.split('#').next().unwrap_or_default(),
     }
 }
 
