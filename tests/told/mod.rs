@@ -95,12 +95,18 @@ fn joined(events: &[Event]) -> Vec<Event> {
     all
 }
 
-/// What names an event: its type and id; of tokens, whose they are.
+/// What names an event: its type and id; of tokens and of what is sent during a call, whose they are.
 fn name(event: &Event) -> (String, String) {
     let kind = event.kind.mode().map_or("dropped", |mode| mode.word());
-    let id = match event.kind.token() {
-        Some(((by, call, attempt, _), _)) => format!("{}#{call}~{attempt}", by.task),
-        None => event.id.clone(),
+    let id = match (event.kind.token(), &event.kind) {
+        (Some(((by, call, attempt, _), _)), _) => format!("{}#{call}~{attempt}", by.task),
+        (
+            None,
+            EventKind::Custom {
+                during: Some(of), ..
+            },
+        ) => of.key(),
+        (None, _) => event.id.clone(),
     };
     (kind.to_owned(), id)
 }
