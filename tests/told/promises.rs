@@ -24,7 +24,13 @@ fn numbers(events: &[Event], broken: &mut Vec<String>) {
         if dropped || event.skipped > 0 {
             broken.push(format!("something is left out at {}: {event:?}", event.seq));
         }
-        let during = matches!(event.kind, EventKind::Custom { during: Some(_), .. });
+        let during = matches!(
+            event.kind,
+            EventKind::Custom {
+                during: Some(_),
+                ..
+            }
+        );
         let nameless = event.kind.token().is_some() || during || dropped;
         if event.id.is_empty() != nameless {
             broken.push(format!("an event with the wrong id: {event:?}"));
