@@ -12,12 +12,11 @@ NODES = json.loads((pathlib.Path(__file__).parent.parent / "data" / "nodes.json"
 
 
 def search(query, limit):
-    """The nodes that have most words of the query: a name counts more than a word that is said of it."""
+    """The nodes that have most words of the query: a name counts more than what is said of it."""
     words = set(re.findall(r"[a-z0-9]+", query.lower()))
 
     def score(node):
-        name = set(re.findall(r"[a-z0-9]+", node["name"].lower()))
-        said = set(node["words"]) | set(re.findall(r"[a-z0-9]+", node["description"].lower()))
+        name, said = (set(re.findall(r"[a-z0-9]+", node[key].lower())) for key in ("name", "description"))
         return 3 * len(words & name) + 2 * len(words & set(node["words"])) + len(words & said)
 
     found = sorted((node for node in NODES if score(node)), key=lambda node: (-score(node), node["type"]))
