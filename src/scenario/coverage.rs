@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::ir::node::Work;
+use crate::ir::graph::Graph;
 use crate::ir::{Flow, GraphId, NodeId, Place, Route};
 
 use super::order;
@@ -120,10 +121,11 @@ impl Coverage {
         self.arms.extend(other.arms);
     }
 
-    /// A row for each graph.
+    /// A row for each graph that counts.
     pub fn rows(&self, flow: &Flow) -> Vec<Row> {
-        let graphs = flow.graphs.entries();
-        graphs
+        let counted = counted(flow).into_iter();
+        counted
+            .filter_map(|id| Some((id, flow.graphs.get(id)?)))
             .map(|(id, graph)| {
                 let mut row = Row {
                     graph: graph.name.clone(),
@@ -159,7 +161,10 @@ impl Coverage {
     /// a node that none has visited, go without saying.
     pub fn missing(&self, flow: &Flow) -> Vec<Missing> {
         let mut missing = Vec::new();
-        for (id, graph) in flow.graphs.entries() {
+        for id in counted(flow) {
+            let Some(graph) = flow.graphs.get(id) else {
+                continue;
+            };
             let mut say = |what: String, at: Place| {
                 missing.push(Missing {
                     graph: graph.name.clone(),
@@ -223,6 +228,32 @@ pub fn percent(taken: usize, all: usize) -> u8 {
         0 => 100,
         all => u8::try_from(taken * 100 / all).unwrap_or(100),
     }
+}
+
+/// The graphs that count: those of the flow's own file, instances that it names, and all that these call. A library may have
+/// others, which its own scenarios are about.
+fn counted(flow: &Flow) -> BTreeSet<GraphId> {
+    let graphs = flow.graphs.entries();
+    let own = graphs.filter(|(_, graph)| graph.at.file == 0 || is_named_instance(graph));
+    let mut waiting: Vec<GraphId> = own.map(|(id, _)| id).collect();
+    let mut counted = BTreeSet::new();
+    while let Some(id) = waiting.pop() {
+        if !counted.insert(id) {
+            continue;
+        }
+        let nodes = flow.graphs.get(id).into_iter().flat_map(|g| &g.nodes);
+        waiting.extend(nodes.filter_map(|node| match node.work {
+            Work::Subgraph { graph, .. } => Some(graph),
+            _ => None,
+        }));
+    }
+    counted
+}
+
+/// Whether it is declared as `graph NAME = G(..)`. An instance that a call makes has its graph's name, and its values in brackets.
+fn is_named_instance(graph: &Graph) -> bool {
+    let instance = graph.instance.as_ref();
+    instance.is_some_and(|instance| graph.name != instance.of && !graph.name.contains('('))
 }
 
 /// The routes of a graph with their places.
