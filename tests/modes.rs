@@ -123,7 +123,9 @@ fn ends_whole(events: &[Value]) -> bool {
 fn contract() -> jsonschema::Validator {
     let schema = std::fs::read(folder().join("events.schema.json")).unwrap();
     let options = jsonschema::options().should_validate_formats(true);
-    options.build(&serde_json::from_slice(&schema).unwrap()).unwrap()
+    options
+        .build(&serde_json::from_slice(&schema).unwrap())
+        .unwrap()
 }
 
 /// Types of reasoning, and whether there were steps, over all scenarios of a mode.
@@ -133,10 +135,7 @@ fn kinds(mode: usize) -> (BTreeSet<String>, bool) {
     for scenario in scenarios(mode) {
         let events = told(mode, &scenario);
         for event in &events {
-            let wrong: Vec<String> = contract
-                .iter_errors(event)
-                .map(|e| e.to_string())
-                .collect();
+            let wrong: Vec<String> = contract.iter_errors(event).map(|e| e.to_string()).collect();
             assert!(wrong.is_empty(), "{scenario}: {event}: {wrong:?}");
             steps |= event["name"] == "workflow_step";
             let kind = event["payload"]["reasoning_type"].as_str();

@@ -3,7 +3,10 @@
 /// Name and source of each module.
 const MODULES: &[(&str, &str)] = &[
     ("std/answer", include_str!("../../stdlib/answer.graph")),
-    ("std/citations", include_str!("../../stdlib/citations.graph")),
+    (
+        "std/citations",
+        include_str!("../../stdlib/citations.graph"),
+    ),
     ("std/events", include_str!("../../stdlib/events.graph")),
     ("std/memory", include_str!("../../stdlib/memory.graph")),
     (
@@ -11,7 +14,10 @@ const MODULES: &[(&str, &str)] = &[
         include_str!("../../stdlib/operations.graph"),
     ),
     ("std/research", include_str!("../../stdlib/research.graph")),
-    ("std/retrieval", include_str!("../../stdlib/retrieval.graph")),
+    (
+        "std/retrieval",
+        include_str!("../../stdlib/retrieval.graph"),
+    ),
     ("std/tenant", include_str!("../../stdlib/tenant.graph")),
     ("std/text", include_str!("../../stdlib/text.graph")),
 ];

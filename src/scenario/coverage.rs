@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::node::Work;
 use crate::ir::graph::Graph;
+use crate::ir::node::Work;
 use crate::ir::{Flow, GraphId, NodeId, Place, Route};
 
 use super::order;
