@@ -10,6 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 DATA = Path(__file__).with_name("knowledge.json")
+# What is less like the query than this is no answer to it.
+FLOOR = 0.05
 # Words that say nothing of what a text is about.
 STOP = set("a an and are as at be by can do does for from has have how i in is it its may must of on or our that the "
            "their there this to under was we what when which who will with you your".split())
@@ -50,7 +52,7 @@ def find_expert(args, data):
 
 
 def retrieve(args, data):
-    """The documents nearest to the query: cosine of their weighted words, without those that have none of them."""
+    """The documents nearest to the query: the cosine of their weighted words."""
     documents = [e["document"] for e in data["documents"] if visible(e, args["tenant_id"], args["agent_id"])]
     bags = [Counter(words(title(d) + " " + title(d) + " " + content(d))) for d in documents]
     rarity = {w: math.log(1 + len(bags) / sum(w in b for b in bags)) for b in bags for w in b}
@@ -59,8 +61,8 @@ def retrieve(args, data):
     for document, bag in zip(documents, bags):
         weights = {w: (1 + math.log(n)) * rarity[w] for w, n in bag.items()}
         product = sum(query[w] * weights.get(w, 0) for w in query)
-        if product > 0:
-            length = math.sqrt(sum(v * v for v in query.values())) * math.sqrt(sum(v * v for v in weights.values()))
+        length = math.hypot(*query.values()) * math.hypot(*weights.values())
+        if product > FLOOR * length:
             scored.append((round(product / length, 4), document))
     scored.sort(key=lambda pair: -pair[0])
     return [with_similarity(document, score) for score, document in scored[: args.get("top_k", 5)]]
