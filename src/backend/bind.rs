@@ -19,7 +19,7 @@ use crate::run::memory::{self, MemoryTool};
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
-use super::config::{Config, ModelBinding, ToolSpec};
+use super::config::{Config, Entry, ModelBinding, ToolSpec};
 use super::given::Given;
 use super::llm::openai::OpenAi;
 use super::scenario::Script;
@@ -27,6 +27,7 @@ use super::tool::command::CommandTool;
 use super::tool::command::absent::{Absent, absent};
 use super::tool::http::{self, HttpTool};
 use super::tool::script::ScriptTool;
+use super::tool::sql::{SqlSpec, SqlTool, fit};
 use super::wire::Wire;
 
 /// What a flow would lack if it ran with these settings, without a scenario: tools that nothing
@@ -317,15 +318,25 @@ impl<'a> Binding<'a> {
             return None;
         };
         self.variables(&entry.missing);
-        let bound = self.bound(tool, &entry.value, entry.span);
+        let bound = self.bound(flow, tool, entry);
         Some(Some(match self.script {
             Some(script) => script.real_tool(bound),
             None => bound,
         }))
     }
 
-    fn bound(&mut self, tool: &Tool, spec: &ToolSpec, span: Option<Span>) -> Arc<dyn ToolBackend> {
-        match spec {
+    fn bound(&mut self, flow: &Flow, tool: &Tool, entry: &Entry<ToolSpec>) -> Arc<dyn ToolBackend> {
+        let span = entry.span;
+        match &entry.value {
+            ToolSpec::Sql(spec) => {
+                self.query(flow, tool, spec, entry);
+                Arc::new(SqlTool::new(
+                    (**spec).clone(),
+                    tool,
+                    &flow.types,
+                    self.folder,
+                ))
+            }
             ToolSpec::Command(spec) => {
                 // A run says it when the tool is called.
                 if self.declared.is_some()
@@ -358,6 +369,29 @@ impl<'a> Binding<'a> {
                 }
                 Arc::new(HttpTool::new((**spec).clone(), Arc::clone(&self.wire)))
             }
+        }
+    }
+
+    /// Reports what of a query does not fit the tool; a check looks at that at its places, and whether its file is there.
+    fn query(&mut self, flow: &Flow, tool: &Tool, spec: &SqlSpec, entry: &Entry<ToolSpec>) {
+        let span = entry.span;
+        if self.declared.is_none() {
+            let params = tool.params.iter();
+            let params = params
+                .map(|param| (param.name.as_str(), &param.ty))
+                .collect();
+            let returns = tool.returns.as_ref().map(|ty| (ty, &flow.types));
+            for misfit in fit::misfits(spec, &tool.name, &params, returns) {
+                self.report(span, misfit.message, misfit.help);
+            }
+            return;
+        }
+        let file = spec.file().filter(|_| entry.missing.is_empty());
+        if let Some(path) = file.filter(|path| !self.folder.join(path).is_file()) {
+            let name = &tool.name;
+            let message = format!("there is no file `{path}`, which tool `{name}` asks");
+            let help = "make it, or correct the path, which is one from the folder of graphc.yaml";
+            self.report(span, message, help.to_owned());
         }
     }
 

@@ -199,6 +199,9 @@ pub struct CallContext {
     /// Cancelled when a model's reply is not wanted any more; a tool's call is finished first, whatever
     /// becomes of the run.
     pub cancel: CancellationToken,
+    /// Cancelled when the run is to stop. A backend that can end a call so that nothing of it has happened, as a database does,
+    /// may end it then. Never of a tool that is `@idempotent(false)`.
+    pub stop: CancellationToken,
     /// For a tool of the standard library, what it works on.
     pub memory: Option<Access>,
     /// Where a backend says that it waits for its turn, which counts as the time of nothing that is bounded: neither of the

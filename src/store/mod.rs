@@ -94,16 +94,19 @@ pub fn pasted(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// The path in `sqlite:PATH`. `sqlite://threads.db` is refused: as a URL it would name a host, as a
-/// path the root folder, and neither is what was meant.
+/// Whether what stands behind `sqlite:` is the path of a file. That of `sqlite://threads.db` is not: as a URL it would name a
+/// host, as a path the root folder.
+pub fn is_file_path(path: &str) -> bool {
+    !path.is_empty() && (!path.starts_with("//") || path.starts_with("///"))
+}
+
+/// The path in `sqlite:PATH`.
 fn sqlite_path<'a>(url: &str, path: &'a str) -> Result<&'a Path, StoreError> {
     let reason = match path {
         "" => "names no file",
         ":memory:" => "isn't a file: write `memory` for a store that is gone with the process",
-        _ if path.starts_with("//") && !path.starts_with("///") => {
-            "has two slashes: write `sqlite:PATH`, or `sqlite:/PATH` from the root folder"
-        }
-        _ => return Ok(Path::new(path)),
+        _ if is_file_path(path) => return Ok(Path::new(path)),
+        _ => "has two slashes: write `sqlite:PATH`, or `sqlite:/PATH` from the root folder",
     };
     Err(StoreError::Unavailable {
         message: format!("the store `{url}` {reason}"),

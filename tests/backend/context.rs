@@ -17,6 +17,7 @@ pub fn context() -> CallContext {
         rank: Vec::new(),
         timeout: Some(Duration::from_secs(20)),
         cancel: CancellationToken::new(),
+        stop: CancellationToken::new(),
         memory: None,
         waits: Default::default(),
     }

@@ -178,6 +178,7 @@ async fn called(store: &Arc<MemoryStore>, tool: &str, args: Json) -> Result<Json
         rank: Vec::new(),
         timeout: None,
         cancel: <_>::default(),
+        stop: <_>::default(),
         memory: Some(Access::new(Some(store), <_>::default(), 1, Json::Null)),
         waits: <_>::default(),
     };

@@ -2,7 +2,7 @@
 //!
 //! [`load`] reads the file into a [`Config`]: the base with the chosen profile's entries over it, an
 //! entry replacing the base's entry of the same name. [`variables`] fills in the environment; a variable
-//! that isn't set counts only once something that needs it is used. [`provider`], [`tool`],
+//! that isn't set counts only once something that needs it is used. [`provider`], [`tool`], [`sql`],
 //! [`model`] and [`memory`] read the entries.
 
 mod family;
@@ -13,6 +13,7 @@ mod model;
 mod provider;
 mod read;
 mod secrets;
+mod sql;
 mod tool;
 mod variables;
 

@@ -21,6 +21,7 @@ impl Config {
             match &entry.value {
                 ToolSpec::Command(spec) => all.add_all(&spec.secrets),
                 ToolSpec::Http(spec) => all.add_all(&spec.secrets),
+                ToolSpec::Sql(spec) => all.add_all(&spec.secrets),
                 ToolSpec::Script(_) => {}
             }
         }

@@ -10,17 +10,18 @@ use crate::backend::tool::http::HttpSpec;
 use crate::backend::tool::http::select::Selector;
 use crate::backend::tool::http::template;
 use crate::backend::tool::script::ToolReply;
+use crate::backend::tool::sql::SqlSpec;
 use crate::backend::yaml::{Cursor, Table};
 use crate::base::{Span, name};
 
-use super::host;
 use super::variables::{Form, Variables};
+use super::{host, sql};
 
 /// Kinds of tool.
-pub const KINDS: [&str; 3] = ["command", "http", "script"];
+pub const KINDS: [&str; 4] = ["command", "http", "script", "sql"];
 
 /// Kinds that the language has a name for and that no backend serves.
-const ABSENT: [&str; 3] = ["mcp", "sql", "graph"];
+const ABSENT: [&str; 2] = ["mcp", "graph"];
 
 /// What runs a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +32,8 @@ pub enum ToolSpec {
     Http(Box<HttpSpec>),
     /// Fixed replies: the first that fits the arguments.
     Script(Vec<ToolReply>),
+    /// A query.
+    Sql(Box<SqlSpec>),
 }
 
 /// Reads one entry.
@@ -50,6 +53,7 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> 
     match kinds.as_slice() {
         ["command"] => command(cursor, variables).map(ToolSpec::Command),
         ["http"] => http(cursor, variables).map(|spec| ToolSpec::Http(Box::new(spec))),
+        ["sql"] => sql::read(cursor, variables).map(|spec| ToolSpec::Sql(Box::new(spec))),
         ["script"] => {
             let table = cursor.table("a `script` tool", &["script"])?;
             let replies = table.get("script")?.items();
@@ -162,17 +166,19 @@ fn is_variable(name: &str) -> bool {
 
 /// The words of a command are given as they are: an argument's place in them would stay empty text.
 fn no_template(cursor: &Cursor<'_>) {
-    let Some(text) = cursor.json().as_str() else {
-        return;
-    };
-    let mut inside = text.split("{{").skip(1).map(str::trim_start);
-    if let Some(rest) = inside.find(|rest| rest.starts_with("args.")) {
-        let end = rest.find("}}").unwrap_or(rest.len());
-        let name = rest.get(..end).unwrap_or(rest).trim();
+    if let Some(name) = cursor.json().as_str().and_then(argument) {
         let message = format!("`{name}` is not filled in here: a command's words are no templates");
         let help = "the program reads its arguments as JSON on stdin";
         cursor.report(cursor.finding(message).help(help));
     }
+}
+
+/// The first argument that a text would take as a template.
+pub(super) fn argument(text: &str) -> Option<&str> {
+    let mut inside = text.split("{{").skip(1).map(str::trim_start);
+    let rest = inside.find(|rest| rest.starts_with("args."))?;
+    let end = rest.find("}}").unwrap_or(rest.len());
+    rest.get(..end).map(str::trim)
 }
 
 fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {

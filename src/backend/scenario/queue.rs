@@ -171,6 +171,7 @@ mod tests {
             rank: Vec::new(),
             timeout: None,
             cancel: CancellationToken::new(),
+            stop: CancellationToken::new(),
             memory: None,
             waits: Default::default(),
         }

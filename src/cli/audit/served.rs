@@ -85,6 +85,9 @@ fn tool(entry: &Json) -> Served {
         let words = command.as_array().into_iter().flatten();
         let words: Vec<&str> = words.filter_map(Json::as_str).collect();
         ("command", Some(format!("program `{}`", words.join(" "))))
+    } else if let Some(sql) = entry.get("sql") {
+        let database = sql.get("database").and_then(Json::as_str);
+        ("sql", database.map(database_of))
     } else {
         ("script", None)
     };
@@ -92,6 +95,14 @@ fn tool(entry: &Json) -> Served {
         kind: kind.to_owned(),
         to,
         variables: needs.into_iter().collect(),
+    }
+}
+
+/// The file or the host of a database.
+fn database_of(address: &str) -> String {
+    match address.strip_prefix("sqlite:") {
+        Some(file) => format!("file `{file}`"),
+        None => host(address),
     }
 }
 

@@ -36,6 +36,10 @@ fn does_more(entry: &Entry<ToolSpec>) -> Option<String> {
             let reads = ["GET", "HEAD", "OPTIONS"].contains(&method);
             (!reads).then(|| format!("a request of method {method}"))
         }
+        ToolSpec::Sql(spec) => {
+            let word = spec.writes()?;
+            Some(format!("a query that writes (`{word}`)"))
+        }
         ToolSpec::Script(_) => None,
     }
 }

@@ -47,7 +47,7 @@ fn tool_ends(tool: &Tool, config: &Config) -> bool {
     entry.is_some_and(|entry| match &entry.value {
         ToolSpec::Command(spec) => spec.timeout.is_some(),
         ToolSpec::Http(spec) => spec.timeout.is_some(),
-        ToolSpec::Script(_) => true,
+        ToolSpec::Script(_) | ToolSpec::Sql(_) => true,
     })
 }
 

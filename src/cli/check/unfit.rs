@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::backend::config::{Config, Entry, ModelBinding, ToolSpec};
 use crate::backend::tool::http;
 use crate::backend::tool::script::ToolReply;
+use crate::backend::tool::sql::{SqlSpec, fit};
 use crate::backend::yaml::{Document, Path, Step};
 use crate::base::{SourceMap, Span, name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
@@ -179,6 +180,7 @@ impl<'a> Rule<'a> {
         }
         match &entry.value {
             ToolSpec::Command(_) => {}
+            ToolSpec::Sql(spec) => self.query(name, spec, span, &served),
             ToolSpec::Http(spec) => {
                 for (used, _) in http::arguments(spec).unwrap_or_default() {
                     self.argument(name, &used, span, &served);
@@ -189,6 +191,26 @@ impl<'a> Rule<'a> {
                     self.reply(name, reply, &served);
                 }
             }
+        }
+    }
+
+    /// What of a query fits the tool of none of the flows.
+    fn query(&mut self, tool: &str, spec: &SqlSpec, entry: Span, served: &[(&Shape, &TypeTable)]) {
+        if self.flows.iter().any(|flow| flow.torn) {
+            return;
+        }
+        let misfits = served.iter().map(|(shape, types)| {
+            let params = shape.params.iter();
+            let params = params.map(|(name, ty)| (name.as_str(), ty)).collect();
+            let returns = shape.returns.as_ref().filter(|_| !shape.mended);
+            fit::misfits(spec, tool, &params, returns.map(|ty| (ty, *types)))
+        });
+        let Some(least) = misfits.min_by_key(Vec::len) else {
+            return;
+        };
+        for misfit in least {
+            let place = misfit.text.and_then(|text| self.place_of(&text, entry));
+            self.report(place.unwrap_or(entry), misfit.message, Some(misfit.help));
         }
     }
 

@@ -105,6 +105,7 @@ async fn one_attempt(
         timeout: None,
         // It may have done its work already: a run that is cancelled waits for it.
         cancel: CancellationToken::new(),
+        stop: run.effects.stop.clone(),
         memory: None,
         waits: run.effects.waits.clone(),
     };

@@ -265,6 +265,7 @@ async fn one_attempt(
         rank: run.effects.rank(),
         timeout: limit,
         cancel: run.effects.stop.clone(),
+        stop: run.effects.stop.clone(),
         memory: None,
         waits: run.effects.waits.of_call(),
     };

@@ -196,6 +196,11 @@ async fn one_attempt(
         timeout: plan.timeout,
         // It may have done its work already: a run that is cancelled waits for it.
         cancel: CancellationToken::new(),
+        // Of one that must not be made twice it would have to be asked whether it happened.
+        stop: match begun {
+            Some(_) => CancellationToken::new(),
+            None => run.effects.stop.clone(),
+        },
         memory: standard.then(|| {
             Access::new(
                 cx.store.clone(),

@@ -71,6 +71,7 @@ pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Resul
             rank: Vec::new(),
             timeout: None,
             cancel: Default::default(),
+            stop: Default::default(),
             memory: Some(access.clone()),
             waits: Default::default(),
         };

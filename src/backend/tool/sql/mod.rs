@@ -1,0 +1,231 @@
+//! `sql` tools: a parameterised statement on an SQLite file, or SQL that a model wrote, in a database of its own.
+//!
+//! [`query`] finds the parameters, [`fit`] holds them against the tool's, [`columns`] and [`rows`] make the result. [`sqlite`]
+//! runs a statement on a file, [`scratch`] a model's text under [`guard`]; [`thread`] has both off the executor, and ends
+//! them.
+
+pub mod columns;
+pub mod fit;
+mod guard;
+pub mod query;
+pub mod rows;
+mod scratch;
+mod sqlite;
+mod thread;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+
+use crate::backend::secret::Secrets;
+use crate::expr::TypeTable;
+use crate::ir::flow::ToolEffect;
+use crate::ir::{ErrorKind, Tool};
+use crate::run::model::CallContext;
+use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+
+use columns::Columns;
+use query::Query;
+use rows::Limits;
+
+/// Longest time of a call, unless the binding says otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Most rows and bytes of a result, unless the binding says otherwise.
+pub const DEFAULT_LIMITS: Limits = Limits {
+    rows: 1_000,
+    bytes: 16 << 20,
+};
+
+/// What of a query is the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// All rows, as objects.
+    Rows,
+    /// The first row, or null.
+    Row,
+    /// The first column of the first row, or null.
+    Value,
+    /// How many rows were changed.
+    Changes,
+}
+
+impl Form {
+    /// The words for them in the settings.
+    pub const WORDS: [(&'static str, Form); 4] = [
+        ("rows", Form::Rows),
+        ("row", Form::Row),
+        ("value", Form::Value),
+        ("changes", Form::Changes),
+    ];
+}
+
+/// What is run where.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// A statement on a file, which is named from the folder of `graphc.yaml`.
+    Sqlite(String, Arc<Query>),
+    /// SQL in arguments of the call: the names of the parameters.
+    Scratch {
+        /// What the database is made with.
+        setup: Option<String>,
+        /// What is asked of it.
+        query: String,
+    },
+    /// Where isn't known: a variable is not set, which keeps the tool from being called.
+    Unset,
+}
+
+/// A query as a tool: `sql` in `graphc.yaml`.
+#[derive(Clone, PartialEq)]
+pub struct SqlSpec {
+    /// What is run where.
+    pub target: Target,
+    /// What the result is.
+    pub form: Form,
+    /// How much it may be.
+    pub limits: Limits,
+    /// Longest time of one call.
+    pub timeout: Duration,
+    /// What must not be told.
+    pub secrets: Secrets,
+}
+
+impl SqlSpec {
+    /// The SQLite file that it is about.
+    pub fn file(&self) -> Option<&str> {
+        match &self.target {
+            Target::Sqlite(path, _) => Some(path),
+            Target::Scratch { .. } | Target::Unset => None,
+        }
+    }
+
+    /// The word that shows that the query does more than read.
+    pub fn writes(&self) -> Option<&str> {
+        match &self.target {
+            Target::Sqlite(_, query) => query.writes(),
+            Target::Scratch { .. } | Target::Unset => None,
+        }
+    }
+}
+
+impl fmt::Debug for SqlSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Limits { rows, bytes } = self.limits;
+        let text = format!(
+            "{:?} {:?} {:?} {rows} {bytes}",
+            self.target, self.form, self.timeout
+        );
+        f.write_str(&self.secrets.scrub(&text))
+    }
+}
+
+/// Why a query came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// It was told to end.
+    Ended,
+    /// In words that follow "the query of `tool`".
+    Refused(String),
+}
+
+/// A query as a tool.
+pub struct SqlTool {
+    spec: SqlSpec,
+    folder: PathBuf,
+    reads: bool,
+    columns: Arc<Columns>,
+}
+
+impl SqlTool {
+    /// A query for a tool of a flow; `folder` is the one of `graphc.yaml`.
+    pub fn new(spec: SqlSpec, tool: &Tool, types: &TypeTable, folder: &Path) -> Self {
+        Self {
+            columns: Arc::new(Columns::of(tool.returns.as_ref(), types, spec.form)),
+            reads: tool.effect == ToolEffect::Read,
+            folder: folder.to_owned(),
+            spec,
+        }
+    }
+
+    async fn run(&self, call: &ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        let SqlSpec {
+            target,
+            form,
+            limits,
+            timeout,
+            ..
+        } = &self.spec;
+        let (form, limits, columns) = (*form, *limits, Arc::clone(&self.columns));
+        match target {
+            Target::Sqlite(path, query) => {
+                let job = sqlite::Job {
+                    path: self.folder.join(path),
+                    shown: path.clone(),
+                    reads: self.reads,
+                    query: Arc::clone(query),
+                    args: call.args.clone(),
+                    columns,
+                    form,
+                    limits,
+                };
+                thread::run(&call.tool, *timeout, cx, move |watch| {
+                    sqlite::run(&job, watch)
+                })
+                .await
+            }
+            Target::Scratch { setup, query } => {
+                let setup = setup.as_deref().map(|name| text(call, name)).transpose()?;
+                let job = scratch::Job {
+                    setup: setup.flatten(),
+                    query: text(call, query)?.unwrap_or_default(),
+                    columns,
+                    form,
+                    limits,
+                };
+                thread::run(&call.tool, *timeout, cx, move |watch| {
+                    scratch::run(&job, watch)
+                })
+                .await
+            }
+            Target::Unset => {
+                let message = format!("the query of `{}` has no database", call.tool);
+                Err(ToolError::new(ErrorKind::ToolError, message))
+            }
+        }
+    }
+}
+
+/// An argument that is SQL, with its name; none for null.
+fn text(call: &ToolCall, name: &str) -> Result<Option<(String, String)>, ToolError> {
+    match call.args.get(name) {
+        Some(Json::String(text)) => Ok(Some((name.to_owned(), text.clone()))),
+        None | Some(Json::Null) => Ok(None),
+        Some(_) => {
+            let message = format!("the query of `{}` is given no text in `{name}`", call.tool);
+            Err(ToolError::new(ErrorKind::ToolError, message))
+        }
+    }
+}
+
+#[async_trait]
+impl ToolBackend for SqlTool {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        // A query that is ended has done nothing: it need not be waited for.
+        let cx = CallContext {
+            cancel: cx.stop.clone(),
+            ..cx.clone()
+        };
+        let secrets = &self.spec.secrets;
+        match self.run(&call, &cx).await {
+            Ok(result) => Ok(secrets.scrub_result(result)),
+            Err(error) => Err(ToolError {
+                message: secrets.scrub(&error.message),
+                ..error
+            }),
+        }
+    }
+}
