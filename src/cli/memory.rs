@@ -12,7 +12,7 @@ use crate::run::memory::{Access, Filter, Item, Search, Space, Write};
 use crate::run::store::StoreError;
 
 use super::pasted::Pasted;
-use super::run::session::runtime;
+use super::run::process::runtime;
 use super::storage::LookArgs;
 use super::threads::table::table;
 use super::threads::{Format, seconds};

@@ -10,6 +10,7 @@
 
 pub mod audit;
 pub mod build;
+pub mod chat;
 pub mod check;
 pub mod completions;
 pub mod context;
@@ -100,6 +101,8 @@ pub enum Command {
     Run(run::Args),
     /// Go on with a thread: after an interrupt, a crash or a failure
     Resume(resume::Args),
+    /// Talk to a flow on the terminal, line by line
+    Chat(chat::Args),
     /// Look into the threads of a project: where they stand, their state, their history
     Threads(threads::Args),
     /// Look into the long-term memory of a project
@@ -178,6 +181,7 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Build(args) => build::run(args, context),
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(args, context),
+        Command::Chat(args) => chat::run(args, context),
         Command::Threads(args) => threads::run(args, context),
         Command::Memory(args) => memory::run(args, context),
         Command::Viz(args) => viz::run(args, context),

@@ -6,8 +6,9 @@ use crate::backend::scenario::Start;
 use crate::run::interrupt::Answer;
 
 use super::json_arg::{JsonArg, one_stdin};
-use super::run::RunOptions;
-use super::run::session::{Leg, Session, Wanted};
+use super::run::leg::Leg;
+use super::run::session::{Session, Wanted};
+use super::run::{RunOptions, StreamMode};
 use super::{Context, Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -54,7 +55,10 @@ pub struct Args {
     /// Ask nobody: interrupts stay open
     #[arg(long)]
     pub no_answers: bool,
-    /// How the run goes; shared with `graphc run`.
+    /// Print events as they happen, one JSON object per line
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "MODE,..")]
+    pub stream: Vec<StreamMode>,
+    /// How the run goes; shared with `graphc run` and `graphc chat`.
     #[command(flatten)]
     pub how: RunOptions,
 }
@@ -70,6 +74,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         Wanted {
             file: args.file,
             how: args.how,
+            stream: args.stream,
             scenario: args.scenario.map(|name| (name, Start::Resume)),
             thread: Some(args.thread),
             interrupt_before: args.interrupt_before,

@@ -66,6 +66,12 @@ impl Hint {
         self.command("run", &graph.collect::<Vec<_>>())
     }
 
+    /// The command that goes on with a conversation.
+    pub fn chat(&self) -> String {
+        let graph = self.graph.iter().flat_map(|graph| ["--graph", graph]);
+        self.command("chat", &graph.collect::<Vec<_>>())
+    }
+
     /// The command that begins on a new thread, with whatever graph the flow begins with.
     pub fn run_apart(&self) -> String {
         let words = self.words.iter().map(String::as_str);

@@ -1,20 +1,25 @@
 //! `graphc run FILE`
 //!
-//! [`session`] puts together what a run needs and drives it through its interrupts. Beside it:
-//! [`scene`] (a scenario in place of the world), [`answers`] (where answers come from), [`ask`] (asking
+//! [`session`] puts together what a run needs, `drive` leads it through its interrupts, one [`leg`] after the other, and `outcome` says
+//! what it came to. Beside it: [`process`] (what the process has of its own), [`scene`] (a scenario in place of the world), [`answers`] (where answers come from), [`ask`] (asking
 //! a person), [`watch`] with [`progress`] and `again` (what is shown while it runs), [`signals`] (Ctrl-C),
 //! [`hint`] and [`example`] (the command that goes on).
 
 mod again;
 pub mod answers;
 pub mod ask;
+mod drive;
 pub mod example;
 pub mod hint;
+pub mod leg;
+pub mod outcome;
+pub mod process;
 pub mod progress;
 pub mod remedy;
 pub mod scene;
 pub mod session;
 pub mod signals;
+pub mod signs;
 mod snippet;
 mod stops;
 pub mod watch;
@@ -33,7 +38,8 @@ use crate::run::journal;
 use super::json_arg::{JsonArg, one_stdin};
 use super::{Context, Exit, Failure, flow};
 
-use session::{Leg, Session, Wanted};
+use leg::Leg;
+use session::{Session, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,20 +87,20 @@ pub struct Args {
     /// Stop before this node, by name or path, or `*` for each; may be given several times
     #[arg(long, value_name = "NODE")]
     pub interrupt_before: Vec<String>,
-    /// How the run goes; shared with `graphc resume`.
+    /// Print events as they happen, one JSON object per line
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "MODE,..")]
+    pub stream: Vec<StreamMode>,
+    /// How the run goes; shared with `graphc resume` and `graphc chat`.
     #[command(flatten)]
     pub how: RunOptions,
 }
 
-/// How a run goes: what it stands on, what it shows, what bounds it.
+/// How a run goes: what it stands on, what bounds it.
 #[derive(Debug, clap::Args)]
 pub struct RunOptions {
     /// Where threads are kept, in place of the settings' store: `memory`, `sqlite:PATH`, `postgres://..`
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
-    /// Print events as they happen, one JSON object per line
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "MODE,..")]
-    pub stream: Vec<StreamMode>,
     /// When the journal is on disk
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub durability: Durability,
@@ -205,6 +211,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         Wanted {
             file: args.file,
             how: args.how,
+            stream: args.stream,
             scenario: args.scenario.map(|name| (name, Start::Run)),
             thread: args.thread,
             interrupt_before: args.interrupt_before,

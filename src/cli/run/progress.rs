@@ -15,36 +15,11 @@ use crate::run::store::RunState;
 use crate::run::stream::{BYTES, EVENTS, weight};
 
 use super::super::Context;
+use super::signs::{Signs, brief, clipped, fault, path};
+use super::watch::Shows;
 
 /// Events that wait for the speaker, at most, and about how many bytes of them: then those who wait break in.
 const MOST_WAITING: (usize, usize) = (EVENTS, BYTES);
-
-/// Columns of a value that is shown in one line.
-const WIDEST: usize = 100;
-
-/// Signs before lines.
-struct Signs {
-    node: &'static str,
-    call: &'static str,
-    result: &'static str,
-    event: &'static str,
-    wrong: &'static str,
-}
-
-const UNICODE: Signs = Signs {
-    node: "●",
-    call: "→",
-    result: "←",
-    event: "◆",
-    wrong: "✗",
-};
-const ASCII: Signs = Signs {
-    node: "*",
-    call: "->",
-    result: "<-",
-    event: "+",
-    wrong: "x",
-};
 
 /// Progress on stderr.
 ///
@@ -64,27 +39,8 @@ pub struct Progress {
     to: Box<dyn Write + Send>,
 }
 
-impl Progress {
-    /// Progress that begins now.
-    pub fn new(context: &Context) -> Self {
-        Self::to(Box::new(stderr()), context.terminal.style)
-    }
-
-    fn to(to: Box<dyn Write + Send>, style: Style) -> Self {
-        Self {
-            color: style.color,
-            signs: if style.unicode { &UNICODE } else { &ASCII },
-            started: Instant::now(),
-            speaker: None,
-            waiting: Vec::new(),
-            bytes: 0,
-            broken: false,
-            to,
-        }
-    }
-
-    /// Shows an event, now or when the speaker has finished.
-    pub fn event(&mut self, event: Event) {
+impl Shows for Progress {
+    fn event(&mut self, event: Event) {
         match &self.speaker {
             Some(speaker) if speaker != event.task() => {
                 self.bytes += weight(&event);
@@ -94,6 +50,54 @@ impl Progress {
                 }
             }
             _ => self.show(event),
+        }
+    }
+
+    fn pause(&mut self) {
+        self.fall_silent();
+    }
+
+    fn end(&mut self, result: &RunResult) {
+        let word = match result.state {
+            RunState::Done => "done",
+            RunState::Interrupted => "interrupted",
+            RunState::Failed => "failed",
+            RunState::Cancelled => "cancelled",
+            RunState::Running => "running",
+            RunState::Ready => "ready",
+        };
+        let usage = result.usage;
+        let tokens = match usage.total() {
+            0 => String::new(),
+            _ => format!(
+                ", {} tokens in and {} out",
+                usage.input_tokens, usage.output_tokens
+            ),
+        };
+        let seconds = self.started.elapsed().as_secs_f64();
+        let thread = visible(&result.thread_id);
+        self.line(&format!(
+            "{word} in {seconds:.1} s{tokens}, thread {thread}"
+        ));
+    }
+}
+
+impl Progress {
+    /// Progress that begins now.
+    pub fn new(context: &Context) -> Self {
+        Self::to(Box::new(stderr()), context.terminal.style)
+    }
+
+    fn to(to: Box<dyn Write + Send>, style: Style) -> Self {
+        Self {
+            color: style.color,
+            signs: Signs::of(style),
+            started: Instant::now(),
+            speaker: None,
+            waiting: Vec::new(),
+            bytes: 0,
+            broken: false,
+            to,
         }
     }
 
@@ -118,36 +122,6 @@ impl Progress {
         }
         self.end_words();
         self.speaker = None;
-    }
-
-    /// Shows all that waits: nothing more will come for a while.
-    pub fn pause(&mut self) {
-        self.fall_silent();
-    }
-
-    /// Says what the run came to.
-    pub fn end(&mut self, result: &RunResult) {
-        let word = match result.state {
-            RunState::Done => "done",
-            RunState::Interrupted => "interrupted",
-            RunState::Failed => "failed",
-            RunState::Cancelled => "cancelled",
-            RunState::Running => "running",
-            RunState::Ready => "ready",
-        };
-        let usage = result.usage;
-        let tokens = match usage.total() {
-            0 => String::new(),
-            _ => format!(
-                ", {} tokens in and {} out",
-                usage.input_tokens, usage.output_tokens
-            ),
-        };
-        let seconds = self.started.elapsed().as_secs_f64();
-        let thread = visible(&result.thread_id);
-        self.line(&format!(
-            "{word} in {seconds:.1} s{tokens}, thread {thread}"
-        ));
     }
 
     fn show(&mut self, event: Event) {
@@ -281,35 +255,6 @@ impl Progress {
             true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
             false => text.to_owned(),
         }
-    }
-}
-
-/// Path of the node that made an event.
-fn path(event: &Event) -> String {
-    match (&*event.ns, event.node.as_deref()) {
-        ("", Some(node)) => node.to_owned(),
-        (ns, Some(node)) => format!("{ns}/{node}"),
-        (ns, None) => ns.to_owned(),
-    }
-}
-
-/// `kind: message` of an error.
-fn fault(error: &Json) -> String {
-    let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default();
-    format!("{}: {}", text("kind"), clipped(text("message")))
-}
-
-/// A value in one line.
-fn brief(value: &Json) -> String {
-    clipped(&value.to_string())
-}
-
-/// The beginning of a text, in one line.
-fn clipped(text: &str) -> String {
-    let text = visible(text.trim()).replace(['\n', '\t'], " ");
-    match text.char_indices().nth(WIDEST) {
-        Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
-        None => text,
     }
 }
 

@@ -3,8 +3,7 @@
 #[cfg(unix)]
 use std::io::{IsTerminal, stderr, stdout};
 use std::process::exit;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 #[cfg(unix)]
@@ -19,14 +18,24 @@ use super::super::{Exit, term};
 const SAME_HANG_UP: Duration = Duration::from_secs(1);
 
 /// What signals do to a run.
-#[derive(Debug, Clone)]
-pub struct Signals {
+#[derive(Debug, Clone, Default)]
+pub struct Signals(Arc<Mutex<Now>>);
+
+/// What a signal would stop now.
+#[derive(Debug, Default)]
+struct Now {
     /// Cancelled by a first Ctrl-C: the run stops before its next effect.
-    pub cancel: CancellationToken,
+    cancel: CancellationToken,
     /// Cancelled by any other first signal: the run stops behind the super-step under way.
-    pub drain: CancellationToken,
-    /// Whether a person is being asked: then nothing is under way that could be finished first.
-    asking: Arc<AtomicBool>,
+    drain: CancellationToken,
+    /// What is said first where a person is being asked: then nothing is under way that could be finished first.
+    asking: Option<&'static str>,
+}
+
+impl Now {
+    fn is_heard(&self) -> bool {
+        self.cancel.is_cancelled() || self.drain.is_cancelled()
+    }
 }
 
 /// What asks the process to end.
@@ -43,49 +52,79 @@ pub enum Heard {
 impl Signals {
     /// Listens from now on, for as long as the process lives. `on` says how to go on.
     pub fn listen(on: String) -> Self {
-        let signals = Self {
-            cancel: CancellationToken::new(),
-            drain: CancellationToken::new(),
-            asking: Arc::default(),
-        };
+        let signals = Self::default();
         let heard = signals.clone();
         tokio::spawn(async move {
             let mut ears = Ears::open();
-            let first = ears.next().await;
-            if heard.asking.load(Ordering::Relaxed) {
-                term::say(&format!("\nthe question is not answered; {on}"));
-                exit(Exit::Cancelled.status().into());
+            let mut first = Instant::now();
+            loop {
+                let signal = ears.next().await;
+                if let Some(said) = heard.lock().asking {
+                    term::say(&format!("\n{said}{on}"));
+                    exit(Exit::Cancelled.status().into());
+                }
+                if !heard.is_heard() {
+                    first = Instant::now();
+                    heard.stop(signal);
+                } else if signal != Heard::HangUp || first.elapsed() >= SAME_HANG_UP {
+                    term::say(&format!("stopped at once; {on}"));
+                    command::end_all();
+                    exit(Exit::Cancelled.status().into());
+                }
             }
-            // How to go on is said once, when it has stopped.
-            let (doing, token) = match first {
-                Heard::Interrupt => (
-                    "cancelling: tool calls under way are finished first, a model's reply is not waited for",
-                    &heard.cancel,
-                ),
-                Heard::Terminate | Heard::HangUp => (
-                    "stopping: the super-step under way is finished first",
-                    &heard.drain,
-                ),
-            };
-            let since = Instant::now();
-            token.cancel();
-            term::say(&format!("\n{doing} (again to stop at once)"));
-            while ears.next().await == Heard::HangUp && since.elapsed() < SAME_HANG_UP {}
-            term::say(&format!("stopped at once; {on}"));
-            command::end_all();
-            exit(Exit::Cancelled.status().into());
         });
         signals
     }
 
-    /// Whether the run has been asked to stop.
-    pub fn is_heard(&self) -> bool {
-        self.cancel.is_cancelled() || self.drain.is_cancelled()
+    // No update of it has a middle.
+    fn lock(&self) -> MutexGuard<'_, Now> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says whether a person is being asked.
-    pub fn asking(&self, asking: bool) {
-        self.asking.store(asking, Ordering::Relaxed);
+    /// Stops the run. How to go on is said once, when it has stopped.
+    fn stop(&self, signal: Heard) {
+        let now = self.lock();
+        let (doing, token) = match signal {
+            Heard::Interrupt => (
+                "cancelling: tool calls under way are finished first, a model's reply is not waited for",
+                &now.cancel,
+            ),
+            Heard::Terminate | Heard::HangUp => (
+                "stopping: the super-step under way is finished first",
+                &now.drain,
+            ),
+        };
+        token.cancel();
+        term::say(&format!("\n{doing} (again to stop at once)"));
+    }
+
+    /// What cancels the run, and what drains it.
+    pub fn tokens(&self) -> (CancellationToken, CancellationToken) {
+        let now = self.lock();
+        (now.cancel.clone(), now.drain.clone())
+    }
+
+    /// Listens for the next run as for a first: what stopped the one before is over.
+    pub fn renew(&self) {
+        let mut now = self.lock();
+        if now.is_heard() {
+            (now.cancel, now.drain) = Default::default();
+        }
+    }
+
+    /// Whether the run has been asked to stop.
+    pub fn is_heard(&self) -> bool {
+        self.lock().is_heard()
+    }
+
+    /// Whether it has been asked to stop by other than Ctrl-C: then the process is to end with it.
+    pub fn ends_process(&self) -> bool {
+        self.lock().drain.is_cancelled()
+    }
+
+    /// Says that a person is being asked, and what is said first where a signal comes then; or that nobody is any more.
+    pub fn asking(&self, said: Option<&'static str>) {
+        self.lock().asking = said;
     }
 }
 

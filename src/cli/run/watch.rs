@@ -11,12 +11,22 @@ use super::StreamMode;
 use super::again::Again;
 use super::progress::Progress;
 
+/// Shows a run to a person, one event after the other.
+pub trait Shows: Send {
+    /// Shows an event, now or when something else has been shown.
+    fn event(&mut self, event: Event);
+    /// Shows all that waits: nothing more will come for a while.
+    fn pause(&mut self);
+    /// Says what the run came to.
+    fn end(&mut self, result: &RunResult);
+}
+
 /// Who watches a run.
 pub enum Watch {
     /// A program reads events on stdout, one JSON object per line.
     Lines(Lines),
-    /// A person looks at stderr.
-    Person(Progress),
+    /// A person looks on.
+    Person(Box<dyn Shows>),
     /// Nobody.
     Nobody,
 }
@@ -57,7 +67,7 @@ impl Watch {
             });
         }
         match context.terminal.stderr && !context.quiet {
-            true => Watch::Person(Progress::new(context)),
+            true => Watch::Person(Box::new(Progress::new(context))),
             false => Watch::Nobody,
         }
     }
@@ -90,8 +100,8 @@ impl Watch {
             let rest = lines.again.rest();
             rest.into_iter().for_each(|event| lines.print(event));
         }
-        if let Watch::Person(progress) = &mut self {
-            progress.pause();
+        if let Watch::Person(shows) = &mut self {
+            shows.pause();
         }
         self
     }
@@ -102,7 +112,7 @@ impl Watch {
                 let told = lines.again.tell(event);
                 told.into_iter().for_each(|event| lines.print(event));
             }
-            Watch::Person(progress) => progress.event(event),
+            Watch::Person(shows) => shows.event(event),
             Watch::Nobody => {}
         }
     }
@@ -121,8 +131,8 @@ impl Watch {
                 output::print(&format!("{json}\n"))
             }
             _ => {
-                if let Watch::Person(progress) = self {
-                    progress.end(result);
+                if let Watch::Person(shows) = self {
+                    shows.end(result);
                 }
                 match context.terminal.stdout {
                     true => output::print(&format!("{json:#}\n")),

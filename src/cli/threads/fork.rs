@@ -8,7 +8,7 @@ use crate::run::schedule::next_tasks;
 use crate::run::store::{Effects, RunState};
 
 use super::super::run::hint::Hint;
-use super::super::run::session::new_thread;
+use super::super::run::process::new_thread;
 use super::super::{Context, Failure, output};
 use super::edit::{self, EditArgs};
 use super::{Format, Shelf, flow, state};

@@ -26,7 +26,7 @@ use crate::base::name;
 use crate::run::store::{RunState, Store, StoreError, ThreadInfo};
 
 use super::pasted::Pasted;
-use super::run::session::runtime;
+use super::run::process::runtime;
 use super::storage::{LookArgs, Place};
 use super::{Context, Exit, Failure};
 

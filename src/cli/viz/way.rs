@@ -15,7 +15,7 @@ use crate::run::schedule;
 use crate::run::store::{CheckpointInfo, RunState, Source, ThreadStatus};
 use crate::viz::trace::{Step, Trace};
 
-use super::super::run::session::runtime;
+use super::super::run::process::runtime;
 use super::super::storage::Place;
 use super::super::threads::{Format, Shelf, failed};
 use super::super::{Context, Exit, Failure, settings};
