@@ -303,18 +303,17 @@ async fn one_attempt(
     let limited = async {
         match limit {
             None => asked.await,
-            Some(limit) => context
-                .waits
-                .limited(limit, Box::pin(asked))
-                .await
-                .unwrap_or_else(|| {
+            Some(limit) => match context.waits.limited(limit, Box::pin(asked)).await {
+                Some(ended) => ended,
+                None => {
                     let message = format!(
                         "model `{}` took longer than {}",
                         model.name,
                         crate::base::duration::show(limit)
                     );
                     Err(ModelError::new(ErrorKind::Timeout, message).into())
-                }),
+                }
+            },
         }
     };
     // A model call has no effect but its reply, so a cancelled run need not wait for it.
