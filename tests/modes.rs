@@ -24,7 +24,11 @@ fn folder() -> PathBuf {
 fn graphc(args: &[&str]) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_graphc"));
     command.current_dir(folder()).args(args);
-    command.stdin(Stdio::null()).output().unwrap().stdout
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    // A scenario may well fail, but never without its result on stdout.
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.stdout.is_empty(), "{args:?}: {said}");
+    output.stdout
 }
 
 #[test]
