@@ -27,8 +27,10 @@ use super::tool::command::CommandTool;
 use super::tool::command::absent::{Absent, absent};
 use super::tool::http::{self, HttpTool};
 use super::tool::script::ScriptTool;
+use super::tool::sql::pool::Pool;
 use super::tool::sql::{SqlSpec, SqlTool, fit};
 use super::wire::Wire;
+use crate::store::Server;
 
 /// What a flow would lack if it ran with these settings, without a scenario: tools that nothing
 /// serves, providers that nothing describes, arguments that a tool hasn't got. `place` says where a tool is declared.
@@ -144,6 +146,8 @@ struct Binding<'a> {
     wire: Arc<Wire>,
     /// Made so far, so that the models of one provider share its bounds.
     providers: BTreeMap<String, Arc<OpenAi>>,
+    /// Connections to PostgreSQL databases, by their addresses.
+    databases: BTreeMap<String, Arc<Pool>>,
     /// How long-term memory works, once somebody has asked; the inner `None` stands for an error.
     #[allow(clippy::option_option)]
     memory: Option<Option<Arc<memory::Settings>>>,
@@ -160,6 +164,7 @@ impl<'a> Binding<'a> {
             declared: None,
             wire: Wire::new(),
             providers: BTreeMap::new(),
+            databases: BTreeMap::new(),
             memory: None,
             found: Diagnostics::new(),
         }
@@ -330,11 +335,13 @@ impl<'a> Binding<'a> {
         match &entry.value {
             ToolSpec::Sql(spec) => {
                 self.query(flow, tool, spec, entry);
+                let pool = spec.server().and_then(|url| self.database(url, entry));
                 Arc::new(SqlTool::new(
                     (**spec).clone(),
                     tool,
                     &flow.types,
                     self.folder,
+                    pool,
                 ))
             }
             ToolSpec::Command(spec) => {
@@ -368,6 +375,28 @@ impl<'a> Binding<'a> {
                     self.report(span, message, help);
                 }
                 Arc::new(HttpTool::new((**spec).clone(), Arc::clone(&self.wire)))
+            }
+        }
+    }
+
+    /// Connections to a database, shared by all tools that name it.
+    fn database(&mut self, url: &str, entry: &Entry<ToolSpec>) -> Option<Arc<Pool>> {
+        if !entry.missing.is_empty() {
+            return None;
+        }
+        if let Some(made) = self.databases.get(url) {
+            return Some(Arc::clone(made));
+        }
+        match Server::parse(url, self.folder) {
+            Ok(server) => {
+                let made = Arc::new(Pool::new(server));
+                self.databases.insert(url.to_owned(), Arc::clone(&made));
+                Some(made)
+            }
+            Err(error) => {
+                let help = "write `postgres://USER:PASSWORD@HOST/DATABASE`";
+                self.report(entry.span, error.to_string(), help.to_owned());
+                None
             }
         }
     }

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use memory::MemoryStore;
-pub use postgres::PostgresStore;
+pub use postgres::{Cancel, Connection, PostgresStore, Server, Unreachable, lost, words};
 pub use sqlite::{Options, SqliteStore, Sync};
 
 use crate::base::name;

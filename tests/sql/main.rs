@@ -9,10 +9,14 @@
 //! In `scratch/` a case is SQL as a model would write it: what stands above a line `--` makes the database. `<<TEXT*N>>` is the text N times.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
+#[path = "../cluster/mod.rs"]
+mod cluster;
+
 mod cases;
 mod ended;
 #[cfg(target_os = "linux")]
 mod killed;
 mod queries;
+mod reached;
 mod scratch;
 mod tool;

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 
 use super::cases::{Case, File, compare, files};
+use super::cluster;
 use super::tool::{Bound, context, folder, shown};
 
 /// A database with what the head of the file makes, as an address.
@@ -40,7 +41,10 @@ async fn play(case: &Case, database: &str, folder: &Path) -> Case {
                     );
                 }
             }
-        } else if let (Some(bound), Ok(args)) = (&bound, serde_json::from_str::<Json>(line)) {
+        } else if let Ok(args) = serde_json::from_str::<Json>(line) {
+            let bound = bound
+                .as_ref()
+                .unwrap_or_else(|| panic!("`{}` calls nothing: {lines:?}", case.name));
             let outcome = bound.call(&args, &context()).await;
             lines.push(shown(&outcome));
         } else if !line.is_empty() && !line.starts_with('#') {
@@ -51,6 +55,17 @@ async fn play(case: &Case, database: &str, folder: &Path) -> Case {
         name: case.name.clone(),
         lines,
     }
+}
+
+/// The same in a schema of its own on a server.
+async fn postgres(file: &File) -> String {
+    let url = cluster::shared().url();
+    let schema = url.rsplit_once('=').unwrap().1;
+    let server = graphc::store::Server::parse(&url, Path::new(".")).unwrap();
+    let client = server.connect().await.unwrap().client;
+    let made = format!("CREATE SCHEMA {schema}; {}", file.head);
+    client.batch_execute(&made).await.unwrap();
+    url
 }
 
 async fn run(file: &File, database: &str, folder: &Path) -> Vec<String> {
@@ -68,6 +83,19 @@ async fn on_sqlite() {
     for file in files("queries") {
         if !file.head.starts_with("-- postgres\n") {
             let database = sqlite(&file, &folder);
+            wrong.extend(run(&file, &database, &folder).await);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn on_postgres() {
+    let folder = folder("queries-postgres");
+    let mut wrong = Vec::new();
+    for file in files("queries") {
+        if !file.head.starts_with("-- sqlite\n") {
+            let database = postgres(&file).await;
             wrong.extend(run(&file, &database, &folder).await);
         }
     }

@@ -43,7 +43,7 @@ fn what_is_no_store_is_refused() {
         ("", "unknown store ``: expected `sqlite:PATH`"),
         (
             "postgres://u:secret@h:port/db",
-            "the address of the store (`postgres://..`) isn't one that PostgreSQL understands",
+            "the address `postgres://..` isn't one that PostgreSQL understands",
         ),
         (
             "postgres://u:secret@127.0.0.1:1/db?schema=x",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::backend::secret::Secret;
 use crate::backend::tool::sql::query::{Dialect, Query};
 use crate::backend::tool::sql::rows::Limits;
 use crate::backend::tool::sql::{DEFAULT_LIMITS, DEFAULT_TIMEOUT, Form, SqlSpec, Target};
@@ -88,7 +89,10 @@ fn query(table: &Table<'_>, variables: &Variables<'_>) -> Option<Target> {
         None => Query::parse(text, dialect),
     };
     match parsed {
-        Ok(parsed) => Some(Target::Sqlite(place.to_owned(), Arc::new(parsed))),
+        Ok(parsed) => Some(match dialect {
+            Dialect::Sqlite => Target::Sqlite(place.to_owned(), Arc::new(parsed)),
+            Dialect::Postgres => Target::Postgres(Secret::new(address), Arc::new(parsed)),
+        }),
         Err(fault) => {
             query.report(query.finding(fault.message).help(fault.help));
             None
@@ -96,8 +100,12 @@ fn query(table: &Table<'_>, variables: &Variables<'_>) -> Option<Target> {
     }
 }
 
-/// The kind of a database, and the file of an SQLite one.
+/// The kind of a database, and the file of an SQLite one. Whether an address is one of PostgreSQL's is seen where it is used.
 fn known(address: &str) -> Option<(Dialect, &str)> {
+    let servers = ["postgres://", "postgresql://"];
+    if servers.iter().any(|scheme| address.starts_with(scheme)) {
+        return Some((Dialect::Postgres, ""));
+    }
     let path = address.strip_prefix("sqlite:")?;
     let is_file = !path.is_empty() && path != ":memory:" && crate::store::is_file_path(path);
     is_file.then_some((Dialect::Sqlite, path))
@@ -117,7 +125,7 @@ fn wrong_address(cursor: &Cursor<'_>, address: &str) {
         ),
         _ => (
             format!("`{kind}` is no kind of database"),
-            "write `sqlite:PATH`",
+            "write `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`",
         ),
     };
     cursor.report(cursor.finding(message).help(help));

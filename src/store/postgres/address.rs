@@ -52,6 +52,8 @@ pub(super) struct Address {
     pub(super) tls: Option<Tls>,
     /// The schema that the tables are in.
     pub(super) schema: String,
+    /// Whether the address itself names it.
+    pub(super) names_schema: bool,
     /// How long to wait for a connection.
     pub(super) connect_timeout: Duration,
     /// How long one statement may take.
@@ -111,6 +113,7 @@ impl Address {
             config,
             tls,
             schema,
+            names_schema: value("schema").is_some(),
             secret,
         })
     }
@@ -267,7 +270,7 @@ fn shown(config: &Config, schema: &str) -> String {
 /// An address that can't be used; none of it is quoted.
 pub(super) fn refused(reason: &str) -> StoreError {
     StoreError::Unavailable {
-        message: format!("the address of the store (`postgres://..`) {reason}"),
+        message: format!("the address `postgres://..` {reason}"),
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn is_lost(error: &Error) -> bool {
 }
 
 /// The innermost reason, which is the one that says something.
-fn innermost(error: &Error) -> String {
+pub(super) fn innermost(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         return error.message().to_owned();
     }

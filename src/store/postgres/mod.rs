@@ -3,7 +3,7 @@
 //! [`address`] reads where it is and [`tls`] how the way there is encrypted; [`session`] keeps a connection and
 //! [`schema`] brings the tables up to date. [`writer`] collects appends, [`batch`] checks them, [`append`] and [`add`] write
 //! them ([`rows`], [`columns`]); [`read`], [`image`] and [`past`] turn rows back into records, [`fork`] and [`compact`] do what their names say, [`kept`] has results of nodes that are used again, [`items`] long-term memory; [`lease`]
-//! says who may write, [`remove`] takes a thread away; [`name`] is how names are kept and [`error`] what goes wrong.
+//! says who may write, [`remove`] takes a thread away; [`server`] is for others that ask a database; [`name`] is how names are kept and [`error`] what goes wrong.
 //!
 //! A thread of the system's owns all connections and does all the work, so that a store outlives the runtime that it was
 //! opened on, and a caller that stops waiting leaves nothing half done: [`inner`]. There are three connections, made when they are first
@@ -29,6 +29,7 @@ mod read;
 mod remove;
 mod rows;
 mod schema;
+mod server;
 mod session;
 mod store;
 mod tls;
@@ -43,6 +44,8 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+
+pub use self::server::{Cancel, Connection, Server, Unreachable, lost, words};
 
 use self::address::Address;
 use self::inner::Inner;

@@ -122,6 +122,23 @@ impl Link {
 /// How long a rollback may take before the connection is given up, which rolls back as well.
 const ROLLBACK: Duration = Duration::from_secs(5);
 
+/// A connection as the address has it, without settings.
+pub(super) async fn open(address: &Address) -> Result<Client, Error> {
+    match &address.tls {
+        Some(tls) => {
+            let (client, connection) = address.config.connect(tls.clone()).await?;
+            tokio::spawn(connection);
+            Ok(client)
+        }
+        None => {
+            let (client, connection) = address.config.connect(NoTls).await?;
+            // Why it ended is told to whose statement it was.
+            tokio::spawn(connection);
+            Ok(client)
+        }
+    }
+}
+
 async fn connect(
     address: &Address,
     options: &Options,
@@ -129,19 +146,7 @@ async fn connect(
 ) -> Result<Session, StoreError> {
     let limit = address.connect_timeout;
     let connecting = async {
-        let client = match &address.tls {
-            Some(tls) => {
-                let (client, connection) = address.config.connect(tls.clone()).await?;
-                tokio::spawn(connection);
-                client
-            }
-            None => {
-                let (client, connection) = address.config.connect(NoTls).await?;
-                // Why it ended is told to whose statement it was.
-                tokio::spawn(connection);
-                client
-            }
-        };
+        let client = open(address).await?;
         client.batch_execute(&settings(address, options)).await?;
         Ok(client)
     };

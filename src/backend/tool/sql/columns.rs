@@ -19,6 +19,8 @@ pub enum Wanted {
     Bool,
     /// Seconds since 1970, and a text without a zone, are times in UTC.
     Timestamp,
+    /// A number of any length is its text.
+    Text,
     /// A text that is a list or an object of JSON is that.
     Json,
 }
@@ -84,6 +86,7 @@ fn wanted(ty: &Type) -> Wanted {
     match without_null(ty) {
         Type::Bool => Wanted::Bool,
         Type::Timestamp => Wanted::Timestamp,
+        Type::String => Wanted::Text,
         Type::Json | Type::List(_) | Type::Map(_) | Type::Record(_) => Wanted::Json,
         _ => Wanted::AsItIs,
     }

@@ -28,7 +28,9 @@ pub fn misfits(
     returns: Option<(&Type, &TypeTable)>,
 ) -> Vec<Misfit> {
     let mut found = match &spec.target {
-        Target::Sqlite(_, query) => parameters(tool, &query.names(), params),
+        Target::Sqlite(_, query) | Target::Postgres(_, query) => {
+            parameters(tool, &query.names(), params)
+        }
         Target::Scratch { setup, query } => {
             let names = setup.iter().chain([query]);
             names.filter_map(|name| text(tool, name, params)).collect()

@@ -1,12 +1,15 @@
-//! `sql` tools: a parameterised statement on an SQLite file, or SQL that a model wrote, in a database of its own.
+//! `sql` tools: a parameterised statement on an SQLite file or on PostgreSQL, or SQL that a model wrote, in a database of its own.
 //!
 //! [`query`] finds the parameters, [`fit`] holds them against the tool's, [`columns`] and [`rows`] make the result. [`sqlite`]
 //! runs a statement on a file, [`scratch`] a model's text under [`guard`]; [`thread`] has both off the executor, and ends
-//! them.
+//! them. [`postgres`] runs a statement on a connection of a [`pool`]; [`cell`] has its values.
 
+mod cell;
 pub mod columns;
 pub mod fit;
 mod guard;
+pub mod pool;
+mod postgres;
 pub mod query;
 pub mod rows;
 mod scratch;
@@ -21,7 +24,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
-use crate::backend::secret::Secrets;
+use crate::backend::secret::{Secret, Secrets};
+use crate::backend::wire::Failure;
 use crate::expr::TypeTable;
 use crate::ir::flow::ToolEffect;
 use crate::ir::{ErrorKind, Tool};
@@ -29,6 +33,7 @@ use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use columns::Columns;
+use pool::Pool;
 use query::Query;
 use rows::Limits;
 
@@ -68,6 +73,8 @@ impl Form {
 pub enum Target {
     /// A statement on a file, which is named from the folder of `graphc.yaml`.
     Sqlite(String, Arc<Query>),
+    /// A statement on PostgreSQL, at an address that may have a password.
+    Postgres(Secret, Arc<Query>),
     /// SQL in arguments of the call: the names of the parameters.
     Scratch {
         /// What the database is made with.
@@ -99,14 +106,22 @@ impl SqlSpec {
     pub fn file(&self) -> Option<&str> {
         match &self.target {
             Target::Sqlite(path, _) => Some(path),
-            Target::Scratch { .. } | Target::Unset => None,
+            Target::Postgres(..) | Target::Scratch { .. } | Target::Unset => None,
+        }
+    }
+
+    /// The PostgreSQL database that it is about.
+    pub fn server(&self) -> Option<&str> {
+        match &self.target {
+            Target::Postgres(address, _) => Some(address.reveal()),
+            Target::Sqlite(..) | Target::Scratch { .. } | Target::Unset => None,
         }
     }
 
     /// The word that shows that the query does more than read.
     pub fn writes(&self) -> Option<&str> {
         match &self.target {
-            Target::Sqlite(_, query) => query.writes(),
+            Target::Sqlite(_, query) | Target::Postgres(_, query) => query.writes(),
             Target::Scratch { .. } | Target::Unset => None,
         }
     }
@@ -132,18 +147,39 @@ pub enum Stop {
     Refused(String),
 }
 
+/// A statement that writes, of a tool that doesn't; `what` shows it.
+fn only_reads(what: &str) -> String {
+    format!("writes ({what}), and the tool only reads: say `@effect(write)` behind its result")
+}
+
+/// A query that took too long. Of what was ended so nothing has happened.
+fn timed_out(tool: &str, limit: Duration) -> Failure {
+    let limit = crate::base::duration::show(limit);
+    let message = format!("the query of `{tool}` took longer than {limit} and was ended");
+    Failure::new(ErrorKind::Timeout, message)
+}
+
 /// A query as a tool.
 pub struct SqlTool {
     spec: SqlSpec,
+    /// Connections to its PostgreSQL database.
+    pool: Option<Arc<Pool>>,
     folder: PathBuf,
     reads: bool,
     columns: Arc<Columns>,
 }
 
 impl SqlTool {
-    /// A query for a tool of a flow; `folder` is the one of `graphc.yaml`.
-    pub fn new(spec: SqlSpec, tool: &Tool, types: &TypeTable, folder: &Path) -> Self {
+    /// A query for a tool of a flow; `folder` is the one of `graphc.yaml`, `pool` has connections to its PostgreSQL database.
+    pub fn new(
+        spec: SqlSpec,
+        tool: &Tool,
+        types: &TypeTable,
+        folder: &Path,
+        pool: Option<Arc<Pool>>,
+    ) -> Self {
         Self {
+            pool,
             columns: Arc::new(Columns::of(tool.returns.as_ref(), types, spec.form)),
             reads: tool.effect == ToolEffect::Read,
             folder: folder.to_owned(),
@@ -160,8 +196,8 @@ impl SqlTool {
             ..
         } = &self.spec;
         let (form, limits, columns) = (*form, *limits, Arc::clone(&self.columns));
-        match target {
-            Target::Sqlite(path, query) => {
+        match (target, &self.pool) {
+            (Target::Sqlite(path, query), _) => {
                 let job = sqlite::Job {
                     path: self.folder.join(path),
                     shown: path.clone(),
@@ -177,7 +213,7 @@ impl SqlTool {
                 })
                 .await
             }
-            Target::Scratch { setup, query } => {
+            (Target::Scratch { setup, query }, _) => {
                 let setup = setup.as_deref().map(|name| text(call, name)).transpose()?;
                 let job = scratch::Job {
                     setup: setup.flatten(),
@@ -191,7 +227,20 @@ impl SqlTool {
                 })
                 .await
             }
-            Target::Unset => {
+            (Target::Postgres(_, query), Some(pool)) => {
+                let job = postgres::Job {
+                    tool: call.tool.clone(),
+                    reads: self.reads,
+                    query: Arc::clone(query),
+                    args: call.args.clone(),
+                    columns,
+                    form,
+                    limits,
+                    timeout: *timeout,
+                };
+                postgres::run(&job, pool, cx).await
+            }
+            (Target::Postgres(..) | Target::Unset, _) => {
                 let message = format!("the query of `{}` has no database", call.tool);
                 Err(ToolError::new(ErrorKind::ToolError, message))
             }

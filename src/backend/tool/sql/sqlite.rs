@@ -14,7 +14,7 @@ use super::columns::{Columns, Wanted};
 use super::query::Query;
 use super::rows::{Limits, Rows, too_long};
 use super::thread::Watch;
-use super::{Form, Stop};
+use super::{Form, Stop, only_reads};
 
 /// How many of its steps SQLite makes between two looks at whether it is to end.
 pub const STEPS: i32 = 1_000;
@@ -88,9 +88,7 @@ fn statement(job: &Job, connection: &Connection, watch: &Watch) -> Result<Json, 
     let mut statement = connection.prepare(job.query.text()).map_err(failed)?;
     if job.reads && !statement.readonly() {
         let word = job.query.writes().unwrap_or("it");
-        return Err(Stop::Refused(format!(
-            "writes (`{word}`), and the tool only reads: say `@effect(write)` behind its result"
-        )));
+        return Err(Stop::Refused(only_reads(&format!("`{word}`"))));
     }
     for index in 1..=statement.parameter_count() {
         let name = statement.parameter_name(index).unwrap_or_default();

@@ -120,11 +120,10 @@ async fn turn(cx: &CallContext) -> Result<SemaphorePermit<'static>, ToolError> {
 fn ended(tool: &str, limit: Duration, ours: Option<Failure>, watch: &Watch) -> Failure {
     let cancelled = ours.filter(|ours| ours.kind == ErrorKind::Cancelled);
     cancelled.unwrap_or_else(|| {
-        let limit = crate::base::duration::show(limit);
-        let mut message = format!("the query of `{tool}` took longer than {limit} and was ended");
+        let mut failure = super::timed_out(tool, limit);
         if watch.locked.load(Ordering::Relaxed) {
-            message += "; another program keeps the database locked";
+            failure.message += "; another program keeps the database locked";
         }
-        Failure::new(ErrorKind::Timeout, message)
+        failure
     })
 }
