@@ -101,6 +101,8 @@
 //! - A call of a tool that asks is made only with arguments that a person has agreed to (or left open, by a `permit` without brackets), on that
 //!   very thread, whatever version of the flow goes on, whatever an edit puts in place of a step and whichever process is killed:
 //!   `tests/run/permit*`, `tests/versions/permission*`, `tests/versions/call_of_other*`, `tests/cli/permissions*`, `tests/kill`.
+//! - Services that a scenario has started end with the command, unless it is killed itself, and so does all that they have started; a real call
+//!   that was cut off is made again with its key: `tests/services.rs`.
 //! - A step keeps what it changes, and nothing in proportion to the size of the state or of the graph, nor to what waits or lasts
 //!   between calls (`persist thread`): `benches/`, `tests/engine/lasting.rs`.
 //! - What a checkpoint has on top of those of frames further out is put together in one place, `run::kept::resolve`:

@@ -69,6 +69,7 @@ async fn failure(name: &str, text: &str, files: &BTreeMap<String, String>) -> Re
         launcher: Launcher {
             program: env!("CARGO_BIN_EXE_graphc").into(),
             args: vec!["play-scenario".into()],
+            env: Vec::new(),
         },
     };
     let stage = stage(

@@ -180,6 +180,7 @@ fn case(name: &str, folder: &Path, files: &BTreeMap<String, String>) -> Case {
         launcher: Launcher {
             program: env!("CARGO_BIN_EXE_graphc").into(),
             args,
+            env: Vec::new(),
         },
     };
     let mut suite = Suite::clone(&bench.suite);

@@ -70,6 +70,7 @@ fn bench(name: &str, files: &BTreeMap<String, String>) -> Bench {
         launcher: Launcher {
             program: env!("CARGO_BIN_EXE_graphc").into(),
             args: vec!["play-scenario".into()],
+            env: Vec::new(),
         },
     }
 }

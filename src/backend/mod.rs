@@ -3,17 +3,19 @@
 //! Nothing here knows how a flow runs; everything here stands behind [`ChatModel`](crate::run::model::ChatModel)
 //! and [`ToolBackend`](crate::run::tool::ToolBackend).
 //!
-//! Reading order: [`secret`], [`yaml`] and [`subset`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
-//! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`config`]
+//! Reading order: [`secret`], [`yaml`], [`subset`] and [`group`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
+//! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`service`] (programs beside scenarios), [`config`]
 //! (`graphc.yaml`), [`given`] (what a program brings itself), [`bindings`] (the settings of a scenario), [`bind`](mod@bind) (which backend serves which model and tool of a flow).
 
 pub mod bind;
 pub mod bindings;
 pub mod config;
 pub mod given;
+pub mod group;
 pub mod llm;
 pub mod scenario;
 pub mod secret;
+pub mod service;
 pub mod subset;
 pub mod tool;
 pub mod wire;

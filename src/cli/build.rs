@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::ir;
 
-use super::{Context, Exit, Failure, flow, output};
+use super::{Context, Exit, Failure, flow, folder, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,7 +19,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The flow, its IR, or `-` for stdin
+    /// The flow, its folder, its IR, or `-` for stdin
     #[arg(value_name = "FILE", required_unless_present = "schema")]
     pub file: Option<PathBuf>,
     /// File to write in place of stdout, which is `-`
@@ -51,7 +51,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let text = match &args.file {
         None => written(&ir::schema(), args.format)?,
         Some(file) => {
-            let mut flow = flow::load(file, context)?.flow;
+            let mut flow = flow::load(&folder::flow_in(file)?, context)?.flow;
             if let Some(name) = &args.graph {
                 let entry = flow::graph(&flow, Some(name))?;
                 Arc::make_mut(&mut flow).entry = Some(entry);

@@ -103,6 +103,21 @@ pub fn every(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
+/// Files of a folder itself whose names end so, in order.
+pub fn directly_in(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(ending)).collect();
+    names.sort();
+    let paths = names
+        .into_iter()
+        .map(|name| match folder.as_os_str() == "." {
+            true => PathBuf::from(name),
+            false => folder.join(name),
+        });
+    paths.filter(|path| path.is_file()).collect()
+}
+
 fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {

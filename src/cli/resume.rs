@@ -9,7 +9,7 @@ use super::json_arg::{JsonArg, one_stdin};
 use super::run::leg::Leg;
 use super::run::session::{Session, Wanted};
 use super::run::{RunOptions, StreamMode};
-use super::{Context, Exit, Failure};
+use super::{Context, Exit, Failure, folder};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The flow: `*.graph`, its IR, or `-` for stdin
+    /// The flow: `*.graph`, its folder, its IR, or `-` for stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The thread to go on with
@@ -72,7 +72,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let answers = paired(args.answer, args.interrupt)?;
     let session = Session::open(
         Wanted {
-            file: args.file,
+            file: folder::flow_in(&args.file)?,
             how: args.how,
             stream: args.stream,
             scenario: args.scenario.map(|name| (name, Start::Resume)),

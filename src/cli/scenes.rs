@@ -74,13 +74,7 @@ fn stem(flow: &Path) -> Option<&str> {
 /// Files in the folder of another whose names end so, in order.
 fn beside(path: &Path, ending: &str) -> Vec<PathBuf> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    let entries = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
-    let entries = entries.into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(ending)).collect();
-    names.sort();
-    let paths = names.into_iter().map(|name| path.with_file_name(name));
-    paths.filter(|path| path.is_file()).collect()
+    files::directly_in(folder.unwrap_or(Path::new(".")), ending)
 }
 
 fn names(path: &Path, flow: &str) -> bool {

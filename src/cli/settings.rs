@@ -21,10 +21,23 @@ pub fn load(
     read(project, context, sources)?.map_err(|found| say(&found, sources, context, Exit::Unusable))
 }
 
-/// What serves the tools that scenarios of a project have really called.
-pub fn bindings(project: &Project, context: &Context) -> Result<Bindings, Failure> {
+/// What serves the tools that scenarios of a project have really called. `variables`, those of services, go before the environment's.
+pub fn bindings(
+    project: &Project,
+    context: &Context,
+    variables: &[(String, String)],
+) -> Result<Bindings, Failure> {
+    let env = |name: &str| {
+        let given = variables.iter().rev().find(|(given, _)| given == name);
+        given.map_or_else(
+            || std::env::var(name).ok(),
+            |(_, value)| Some(value.clone()),
+        )
+    };
+    let mut sources = SourceMap::new();
+    let config = read_in(project, context, &mut sources, &env)?;
     Ok(Bindings {
-        config: load(project, context, &mut SourceMap::new())?,
+        config: config.map_err(|found| say(&found, &sources, context, Exit::Unusable))?,
         folder: project.home.clone(),
     })
 }
@@ -35,11 +48,20 @@ pub fn read(
     context: &Context,
     sources: &mut SourceMap,
 ) -> Result<Result<Config, Diagnostics>, Failure> {
-    let env = |name: &str| std::env::var(name).ok();
+    read_in(project, context, sources, &|name| std::env::var(name).ok())
+}
+
+/// The same in an environment.
+fn read_in(
+    project: &Project,
+    context: &Context,
+    sources: &mut SourceMap,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Result<Config, Diagnostics>, Failure> {
     let profile = context.profile.as_deref();
     let Some(path) = &project.settings else {
         return match profile {
-            None => Ok(Ok(Config::empty(&env))),
+            None => Ok(Ok(Config::empty(env))),
             Some(profile) => Err(Failure::unusable(format!(
                 "there is no `graphc.yaml` that could have a profile `{profile}`"
             ))
@@ -60,7 +82,7 @@ pub fn read(
     let named = context.config.as_deref();
     let name = named.map_or_else(|| Naming::new(false)?.show(path), |p| Ok(files::shown(p)))?;
     let file = sources.add(&name, &text);
-    Ok(config::load(sources, file, profile, &env))
+    Ok(config::load(sources, file, profile, env))
 }
 
 /// Says diagnostics on stderr; the failure that ends the command.

@@ -115,12 +115,6 @@ impl Coverage {
         self.arms.insert((id, way, arm));
     }
 
-    /// Adds what others have taken.
-    pub fn add(&mut self, other: Coverage) {
-        self.nodes.extend(other.nodes);
-        self.arms.extend(other.arms);
-    }
-
     /// A row for each graph that counts.
     pub fn rows(&self, flow: &Flow) -> Vec<Row> {
         let counted = counted(flow).into_iter();

@@ -29,6 +29,8 @@ pub struct Launcher {
     pub program: PathBuf,
     /// Its arguments before the job.
     pub args: Vec<OsString>,
+    /// Variables that it has beside those of this process.
+    pub env: Vec<(String, String)>,
 }
 
 /// What a child is to do.
@@ -75,12 +77,14 @@ async fn child(launcher: &Launcher, job: &Job) -> Result<Vec<Sighting>, String> 
     let mut child = Command::new(&launcher.program)
         .args(&launcher.args)
         .arg(text)
-        .stdin(Stdio::null())
+        .envs(launcher.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .kill_on_drop(true)
         .spawn()
         .map_err(failed)?;
+    // It lives for as long as its stdin is open, and ends its own programs where that is closed early.
+    let _alive = child.stdin.take();
     let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err("the scenario's process has no streams".to_owned());
     };

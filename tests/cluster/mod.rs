@@ -6,12 +6,17 @@
 
 #![allow(dead_code)]
 
+#[path = "../install/mod.rs"]
+mod install;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
+
+use install::said;
 
 /// What the guard does. Its arguments: the cluster's folder, then how to start the server. It reads a word a line.
 const GUARD: &str = r#"
@@ -173,12 +178,6 @@ fn new_folder() -> PathBuf {
     folder
 }
 
-fn said(program: &str, args: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(args).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_owned())
-}
-
 /// A program that must not run as root, such as the server: where this is root, as a user who may do nothing, to whom the
 /// folder is given.
 pub fn unprivileged(folder: &Path, program: &Path) -> Command {
@@ -203,7 +202,7 @@ pub fn unprivileged(folder: &Path, program: &Path) -> Command {
 fn programs() -> PathBuf {
     static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
         find().unwrap_or_else(|| {
-            install();
+            install::apt("postgresql");
             find().expect("PostgreSQL was installed, but there is no `initdb`")
         })
     });
@@ -227,27 +226,4 @@ fn find() -> Option<PathBuf> {
         .chain(named)
         .chain(std::env::split_paths(&path))
         .find(|bin| bin.join("initdb").is_file() && bin.join("postgres").is_file())
-}
-
-fn install() {
-    let apt = |args: &[&str]| {
-        let mut command = match said("id", &["-u"]).as_deref() {
-            Some("0") => Command::new("apt-get"),
-            _ => {
-                let mut sudo = Command::new("sudo");
-                sudo.args(["-n", "apt-get"]);
-                sudo
-            }
-        };
-        command
-            .args(args)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .output()
-    };
-    let _ = apt(&["update"]);
-    let ways = "the tests need PostgreSQL's server: install it (`apt-get install -y postgresql`)";
-    let output =
-        apt(&["install", "-y", "postgresql"]).unwrap_or_else(|error| panic!("{ways}: {error}"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{ways}: {said}");
 }

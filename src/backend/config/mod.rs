@@ -30,7 +30,7 @@ pub use levels::wrong_levels;
 pub use memory::{EmbedSpec, MemorySpec, unknown_provider};
 pub use model::ModelBinding;
 pub use read::load;
-pub use tool::ToolSpec;
+pub use tool::{ToolSpec, is_address, is_variable};
 
 /// What `graphc.yaml` says under one profile. [`Config::empty`] is that of a project without one.
 #[derive(Debug, Clone)]

@@ -77,13 +77,7 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
     let keys = ["command", "env", "timeout", "max_output"];
     let table = cursor.table("a `command` tool", &keys)?;
     let argv = table.get("command")?;
-    if argv.json().is_string() {
-        let message = "`command` must be a list: the program and its arguments";
-        let help = "write `[python3, tools/search.py]`; no shell is run";
-        argv.report(argv.finding(message).help(help));
-        return None;
-    }
-    let items = argv.items();
+    let items = argv.argv()?;
     items.iter().for_each(no_template);
     let words = items
         .iter()
@@ -159,7 +153,8 @@ fn variable<'c>(cursor: &'c Cursor<'_>) -> Option<&'c str> {
     None
 }
 
-fn is_variable(name: &str) -> bool {
+/// Whether it can be the name of a variable of the environment.
+pub fn is_variable(name: &str) -> bool {
     let none = |c: char| c.is_whitespace() || c.is_control() || "={}$\"'".contains(c);
     !name.is_empty() && !name.contains(none)
 }
@@ -220,7 +215,7 @@ fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {
 }
 
 /// Whether it is the address of a web server, as far as it is written out.
-fn is_address(url: &str) -> bool {
+pub fn is_address(url: &str) -> bool {
     let Some((fixed, _)) = url.split_once("{{") else {
         let web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
         return Url::parse(url).is_ok_and(web);

@@ -100,6 +100,18 @@ pub struct Mismatch {
     pub message: String,
 }
 
+impl Expect {
+    /// Whether nothing beyond a status is expected.
+    pub fn is_bare(&self) -> bool {
+        let status = self.status.clone();
+        let bare = Self {
+            status,
+            ..Self::default()
+        };
+        *self == bare
+    }
+}
+
 impl Written<Json> {
     /// Compares the named parts with what is.
     pub fn compare(&self, actual: &Json) -> Vec<Mismatch> {

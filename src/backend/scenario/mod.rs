@@ -13,6 +13,7 @@ mod queue;
 mod read;
 mod reply;
 mod script;
+mod service;
 mod when;
 
 use jiff::Timestamp;
@@ -30,6 +31,7 @@ pub use path::{PathMismatch, PathStep, compare_path};
 pub use read::{load, load_all};
 pub use reply::{ModelReply, ReplyBody, ScriptedCall};
 pub use script::{ModelRecord, Script, Start, forget, in_turns, remembered, seed};
+pub use service::Service;
 pub use when::When;
 
 /// The scenarios of one file.
@@ -39,6 +41,8 @@ pub struct Suite {
     pub flow: Option<String>,
     /// Scenarios in the order written.
     pub scenarios: Vec<Scenario>,
+    /// Programs that run beside those which have tools really called.
+    pub services: Vec<Service>,
     document: Document,
 }
 
@@ -74,6 +78,14 @@ impl Suite {
             true => default,
             false => own,
         }
+    }
+
+    /// Variables of its services as they might be, before any of them has a port.
+    pub fn likely_variables(&self) -> Vec<(String, String)> {
+        self.services
+            .iter()
+            .flat_map(|service| service.variables(1))
+            .collect()
     }
 
     /// Position of the scenario of that name.

@@ -13,9 +13,19 @@ use crate::diag::{Diagnostics, codes};
 use crate::run::memory::space::{self, Space};
 
 use super::field::Fields;
-use super::{Expect, Remembered, Scenario, Suite, Written, answers, crash, expect, reply};
+use super::{
+    Expect, Remembered, Scenario, Service, Suite, Written, answers, crash, expect, reply, service,
+};
 
-const KEYS: [&str; 6] = ["flow", "graph", "profile", "real", "defaults", "scenarios"];
+const KEYS: [&str; 7] = [
+    "flow",
+    "graph",
+    "profile",
+    "real",
+    "services",
+    "defaults",
+    "scenarios",
+];
 const DEFAULT_KEYS: [&str; 11] = [
     "graph", "input", "context", "thread", "models", "tools", "profile", "real", "answers",
     "clock", "memory",
@@ -46,15 +56,23 @@ pub fn load_all(sources: &SourceMap, file: FileId) -> (Option<Suite>, Diagnostic
     let suite = read(&Cursor::new(&document, &found));
     let mut found = found.into_inner();
     found.sort();
-    let suite = suite.map(|(flow, scenarios)| Suite {
-        flow,
-        scenarios,
+    let suite = suite.map(|read| Suite {
+        flow: read.flow,
+        scenarios: read.scenarios,
+        services: read.services,
         document,
     });
     (suite, found)
 }
 
-fn read(root: &Cursor<'_>) -> Option<(Option<String>, Vec<Scenario>)> {
+/// What a file says.
+struct Read {
+    flow: Option<String>,
+    scenarios: Vec<Scenario>,
+    services: Vec<Service>,
+}
+
+fn read(root: &Cursor<'_>) -> Option<Read> {
     if root.json().is_null() {
         let finding = root.finding("this file is empty: `scenarios` is missing");
         root.report(finding.help("write `scenarios: [ { name: .. } ]`, or delete it"));
@@ -85,7 +103,12 @@ fn read(root: &Cursor<'_>) -> Option<(Option<String>, Vec<Scenario>)> {
         }
         scenarios.push(scenario);
     }
-    Some((flow.map(str::to_owned), scenarios))
+    let services = table.get("services");
+    Some(Read {
+        flow: flow.map(str::to_owned),
+        scenarios,
+        services: services.map_or(Vec::new(), |services| service::read(&services)),
+    })
 }
 
 fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>) -> Option<Scenario> {

@@ -29,6 +29,15 @@ impl Bounds {
         }
     }
 
+    /// Of a time alone, from now on.
+    pub fn of(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            end: Instant::now().checked_add(timeout),
+            cancel: CancellationToken::new(),
+        }
+    }
+
     /// Waits for `work`, but not past the bounds.
     ///
     /// # Errors

@@ -199,6 +199,17 @@ impl<'a> Cursor<'a> {
         text
     }
 
+    /// The words of a command: a list, the program first.
+    pub fn argv(&self) -> Option<Vec<Cursor<'a>>> {
+        if self.json.is_string() {
+            let message = "`command` must be a list: the program and its arguments";
+            let help = "write `[python3, tools/search.py]`; no shell is run";
+            self.report(self.finding(message).help(help));
+            return None;
+        }
+        Some(self.items())
+    }
+
     /// The texts of a list.
     pub fn texts(&self) -> Vec<String> {
         let items = self.items();

@@ -15,7 +15,7 @@ use crate::base::SourceMap;
 use crate::ir::Flow;
 
 use super::git::Commit;
-use super::{Context, Exit, Failure, files, flow, output, settings};
+use super::{Context, Exit, Failure, files, flow, folder, output, settings};
 use crate::embed::project::Project;
 
 const EXAMPLES: &str = "\
@@ -33,7 +33,7 @@ Exit status:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The flow: `*.graph`, its IR, or `-` for stdin
+    /// The flow: `*.graph`, its folder, its IR, or `-` for stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The graph to enter; the one that no other calls where there is only one such
@@ -58,7 +58,8 @@ pub enum Format {
 }
 
 /// Prints the sheet.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub fn run(mut args: Args, context: &Context) -> Result<Exit, Failure> {
+    args.file = folder::flow_in(&args.file)?;
     let loaded = flow::load(&args.file, context)?;
     // What is wrong in the settings is said here; what is in them is read again below, by name.
     settings::load(&loaded.project, context, &mut SourceMap::new())?;

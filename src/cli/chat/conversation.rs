@@ -11,7 +11,6 @@ use crate::run::store::{RunState, ThreadInfo};
 
 use super::super::run::answers::Reply;
 use super::super::run::leg::Leg;
-use super::super::run::process::runtime;
 use super::super::run::session::{Session, unusable};
 use super::super::run::signals::Signals;
 use super::super::run::watch::Watch;
@@ -64,7 +63,8 @@ impl<'a> Conversation<'a> {
 
     /// Leads it to its end.
     pub fn lead(self) -> Result<Exit, Failure> {
-        runtime()?.block_on(self.talk())
+        let runtime = Arc::clone(&self.session.runtime);
+        runtime.block_on(self.talk())
     }
 
     async fn talk(mut self) -> Result<Exit, Failure> {

@@ -19,7 +19,7 @@ use crate::backend::scenario::Start;
 use super::json_arg::{JsonArg, one_stdin};
 use super::run::RunOptions;
 use super::run::session::{Session, Wanted};
-use super::{Context, Exit, Failure, flow};
+use super::{Context, Exit, Failure, flow, folder};
 
 use conversation::Conversation;
 use field::MessagesField;
@@ -41,7 +41,7 @@ Exit status:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The flow: `*.graph` or its IR
+    /// The flow: `*.graph`, its folder or its IR
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The graph to talk to; may be left out where the file has one that no other calls
@@ -82,7 +82,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let constants = constants.transpose()?;
     let mut session = Session::open(
         Wanted {
-            file: args.file,
+            file: folder::flow_in(&args.file)?,
             how: args.how,
             stream: Vec::new(),
             scenario: args.scenario.map(|name| (name, Start::Run)),

@@ -15,14 +15,14 @@ use super::super::{Exit, Failure, threads};
 use super::answers::Reply;
 use super::leg::Leg;
 use super::outcome::IN_MEMORY;
-use super::process::runtime;
 use super::session::{Session, unusable};
 use super::signals::Signals;
 
 impl Session<'_> {
     /// Runs to an end, or to an interrupt that nobody answers, and prints what it came to.
     pub fn run(self, first: Leg) -> Result<Exit, Failure> {
-        runtime()?.block_on(self.go(first))
+        let runtime = Arc::clone(&self.runtime);
+        runtime.block_on(self.go(first))
     }
 
     /// Keeps what the scenario says that memory holds when it begins.
@@ -99,6 +99,7 @@ impl Session<'_> {
         for call in self.script.iter().flat_map(|script| script.unmatched()) {
             self.context.say(&format!("warning: {call}"));
         }
+        self.end_services().await;
         let printed = self.watch.result(&result, self.context);
         self.say(&result);
         if let Err(failure) = printed {

@@ -1,7 +1,7 @@
 //! `graphc run FILE`
 //!
 //! [`session`] puts together what a run needs, `drive` leads it through its interrupts, one [`leg`] after the other, and `outcome` says
-//! what it came to. Beside it: [`process`] (what the process has of its own), [`scene`] (a scenario in place of the world), [`answers`] (where answers come from), [`ask`] (asking
+//! what it came to. Beside it: [`process`] (what the process has of its own), [`scene`] (a scenario in place of the world), `served` (which backends make its calls), [`answers`] (where answers come from), [`ask`] (asking
 //! a person), [`watch`] with [`progress`] and `again` (what is shown while it runs), [`signals`] (Ctrl-C),
 //! [`hint`] and [`example`] (the command that goes on).
 
@@ -10,6 +10,7 @@ pub mod answers;
 pub mod ask;
 mod drive;
 pub mod example;
+pub mod field;
 pub mod hint;
 pub mod leg;
 pub mod outcome;
@@ -17,10 +18,11 @@ pub mod process;
 pub mod progress;
 pub mod remedy;
 pub mod scene;
+mod served;
 pub mod session;
 pub mod signals;
 pub mod signs;
-mod snippet;
+pub mod snippet;
 mod stops;
 pub mod watch;
 
@@ -36,8 +38,9 @@ use crate::run::event::Mode;
 use crate::run::journal;
 
 use super::json_arg::{JsonArg, one_stdin};
-use super::{Context, Exit, Failure, flow};
+use super::{Context, Exit, Failure, flow, folder};
 
+use field::FieldArg;
 use leg::Leg;
 use session::{Session, Wanted};
 
@@ -46,6 +49,7 @@ Examples:
   graphc run desk.graph --scenario handed_over
   graphc run desk.graph --scenario handed_over --no-answers --thread t1
   graphc run desk.graph --input '{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}'
+  graphc run graphs/desk -i question=\"Why?\" -i count=3      a folder, fields of the input
   graphc run desk.graph --input @input.json --profile prod --stream updates,messages
 
 Exit status:
@@ -57,7 +61,7 @@ Exit status:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The flow: `*.graph`, its IR, or `-` for stdin
+    /// The flow: `*.graph`, its folder, its IR, or `-` for stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The graph to run; may be left out where the file has one that no other calls
@@ -66,6 +70,9 @@ pub struct Args {
     /// The graph's input: an object of its `in` fields; with a scenario, in place of its input
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub input: Option<JsonArg>,
+    /// One field of the input, before `--input`: a text as it is, else JSON; may be given several times
+    #[arg(short = 'i', value_name = "FIELD=VALUE")]
+    pub fields: Vec<FieldArg>,
     /// The run's constants: an object of the graph's `context`; with a scenario, in place of its context
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub context: Option<JsonArg>,
@@ -209,7 +216,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         .transpose()?;
     let session = Session::open(
         Wanted {
-            file: args.file,
+            file: folder::flow_in(&args.file)?,
             how: args.how,
             stream: args.stream,
             scenario: args.scenario.map(|name| (name, Start::Run)),
@@ -230,6 +237,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let graph = flow::graph(session.flow(), named)?;
     let scripted = scenario.map(|scenario| scenario.input.clone().into());
     let input = input.or(scripted).unwrap_or_else(|| json!({}));
+    let input = field::with_fields(input, &args.fields, session.flow(), graph)?;
     let scripted = scenario.map(|scenario| scenario.context.clone().into());
     let constants = given_context.or(scripted).unwrap_or_default();
     session.run(Leg::Start {

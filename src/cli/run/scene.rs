@@ -4,13 +4,53 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::backend::config::Config;
-use crate::backend::scenario::{self, Scenario, Script, Start};
+use crate::backend::scenario::{self, Scenario, Script, Start, Suite};
+use crate::backend::service::{Fault, Services};
 use crate::base::SourceMap;
 use crate::base::name::{did_you_mean, either, list};
 use crate::ir::Flow;
 use crate::scenario::fit_one;
 
-use super::super::{Context, Exit, Failure, files, scenes, settings};
+use super::super::{Context, Exit, Failure, files, scenes, services, settings};
+use super::signals;
+
+/// A scenario that is ready to play.
+pub struct Scene {
+    /// Its play.
+    pub script: Arc<Script>,
+    suite: Suite,
+    /// Text of the file, for places.
+    sources: SourceMap,
+}
+
+impl Scene {
+    /// Starts the services that it needs beside it; none where it has no tool really called.
+    ///
+    /// # Errors
+    /// Why one did not become ready, or that the process was asked to end meanwhile.
+    pub async fn services(
+        &self,
+        folder: &Path,
+        context: &Context,
+    ) -> Result<Option<Services>, Failure> {
+        if self.script.scenario().real.is_empty() || self.suite.services.is_empty() {
+            return Ok(None);
+        }
+        let started = tokio::select! {
+            biased;
+            _ = signals::wait() => return Err(Failure::silent(Exit::Cancelled)),
+            started = Services::start(&self.suite.services, folder) => started,
+        };
+        started
+            .map(Some)
+            .map_err(|fault| self.failure(&fault, context))
+    }
+
+    /// What is wrong with one of its services.
+    pub fn failure(&self, fault: &Fault, context: &Context) -> Failure {
+        services::failure(fault, &self.suite, &self.sources, context)
+    }
+}
 
 /// Finds a scenario of a flow and makes it ready to play.
 ///
@@ -21,7 +61,7 @@ pub fn load(
     name: &str,
     start: Start,
     context: &Context,
-) -> Result<Arc<Script>, Failure> {
+) -> Result<Scene, Failure> {
     let mut having = Vec::new();
     let mut known = Vec::new();
     let mut wrong = None;
@@ -42,25 +82,29 @@ pub fn load(
             }
         }
     }
-    let (_, sources, suite, index) = match (having.as_slice(), wrong) {
-        ([one], _) => one,
-        ([first, second, ..], _) => {
-            let (first, second) = (&first.0, &second.0);
-            let message = format!("`{first}` and `{second}` both have a scenario `{name}`");
-            return Err(Failure::unusable(message).help("give one of them another name"));
-        }
-        ([], Some((found, sources))) => {
+    if let [first, second, ..] = having.as_slice() {
+        let (first, second) = (&first.0, &second.0);
+        let message = format!("`{first}` and `{second}` both have a scenario `{name}`");
+        return Err(Failure::unusable(message).help("give one of them another name"));
+    }
+    let (_, sources, suite, index) = match (having.pop(), wrong) {
+        (Some(one), _) => one,
+        (None, Some((found, sources))) => {
             return Err(settings::say(&found, &sources, context, Exit::Unusable));
         }
-        ([], None) => return Err(unknown(&paths, name, &known)),
+        (None, None) => return Err(unknown(&paths, name, &known)),
     };
-    let misfits = fit_one(suite, compiled, Some(config), *index);
+    let misfits = fit_one(&suite, compiled, Some(config), index);
     if misfits.has_errors() {
-        return Err(settings::say(&misfits, sources, context, Exit::Unusable));
+        return Err(settings::say(&misfits, &sources, context, Exit::Unusable));
     }
-    let script = Script::new(suite, *index, start).ok_or_else(|| unknown(&paths, name, &known))?;
+    let script = Script::new(&suite, index, start).ok_or_else(|| unknown(&paths, name, &known))?;
     refuse(script.scenario())?;
-    Ok(script)
+    Ok(Scene {
+        script,
+        suite,
+        sources,
+    })
 }
 
 fn unknown(paths: &[PathBuf], name: &str, known: &[String]) -> Failure {

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use tokio::runtime::Runtime;
 
-use crate::backend::bind::bind;
 use crate::backend::scenario::{Scenario, Script, Start};
+use crate::backend::service::Services;
 use crate::base::SourceMap;
 use crate::ir::Flow;
 use crate::run::ambient::{Ambient, SystemAmbient};
@@ -21,7 +22,8 @@ use super::super::{Context, Exit, Failure, files, flow, settings, storage};
 use super::answers::Answers;
 use super::hint::Hint;
 use super::process::{new_thread, runtime};
-use super::scene;
+use super::scene::{self, Scene};
+use super::served::Served;
 use super::stops::known_nodes;
 use super::watch::Watch;
 use super::{Durability, RunOptions, StreamMode};
@@ -70,6 +72,10 @@ pub struct Session<'a> {
     pub(in crate::cli) store: Arc<dyn Store>,
     /// The scenario that is played.
     pub(in crate::cli) script: Option<Arc<Script>>,
+    /// The services that run beside it, and where they are written.
+    pub(in crate::cli) services: Option<(Services, Scene)>,
+    /// The threads that it runs on; the session is not the last to hold them where it ends on one of them.
+    pub(in crate::cli) runtime: Arc<Runtime>,
     /// The thread.
     pub(in crate::cli) thread: String,
     /// How each stretch goes.
@@ -95,7 +101,7 @@ impl<'a> Session<'a> {
         let flow = loaded.flow;
         let mut sources = SourceMap::new();
         let config = settings::load(&loaded.project, context, &mut sources)?;
-        let script = match &wanted.scenario {
+        let scene = match &wanted.scenario {
             Some((name, start)) => {
                 let against = (&*flow, &config);
                 Some(scene::load(&wanted.file, against, name, *start, context)?)
@@ -116,18 +122,15 @@ impl<'a> Session<'a> {
             return Err(Failure::unusable(message)
                 .help("name the store of its run with `--store`, or run the flow first"));
         }
+        let runtime = Arc::new(runtime()?);
         let store = place.open(how.durability == Durability::Sync)?;
         if let (true, Some(thread)) = (wanted.resumes, &wanted.thread) {
             let pasted = Pasted::new(how.store.as_deref(), context);
-            needs_thread(&store, thread, &place, &pasted)?;
+            needs_thread(&runtime, (&store, thread), &place, &pasted)?;
         }
-        let profile = script
-            .as_ref()
-            .and_then(|script| script.scenario().profile.as_ref());
-        let served = profile.and_then(|profile| config.under(&profile.value));
-        let served = served.as_ref().unwrap_or(&config);
-        let backends = bind(&flow, served, script.as_ref(), &loaded.project.home)
-            .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
+        let settings = (&loaded.project, &config, &sources);
+        let served = Served::new(&flow, scene.as_ref(), settings, &runtime, context)?;
+        let script = scene.as_ref().map(|scene| Arc::clone(&scene.script));
         let scenario = script.as_ref().map(|script| script.scenario());
         let ambient: Arc<dyn Ambient> = match scenario {
             Some(scenario) => Arc::new(StillAmbient::outside_tests(scenario.clock)),
@@ -167,7 +170,7 @@ impl<'a> Session<'a> {
         Ok(Self {
             engine: Engine {
                 plan: Arc::new(plan),
-                backends,
+                backends: served.backends,
                 store: Some(Arc::clone(&store)),
                 ambient,
             },
@@ -189,6 +192,8 @@ impl<'a> Session<'a> {
             answers,
             hint,
             script,
+            services: served.services.zip(scene),
+            runtime,
             keeps: place.keeps(),
             file: wanted.file,
             context,
@@ -198,6 +203,15 @@ impl<'a> Session<'a> {
     /// The flow.
     pub fn flow(&self) -> &Flow {
         &self.engine.plan.flow
+    }
+
+    /// Ends the services, and says which had ended by themselves.
+    pub(in crate::cli) async fn end_services(&mut self) {
+        if let Some((services, scene)) = self.services.take() {
+            for fault in services.end().await {
+                scene.failure(&fault, self.context).say();
+            }
+        }
     }
 
     /// The scenario that is played, where one is.
@@ -213,12 +227,12 @@ pub fn unusable(error: impl std::fmt::Display) -> Failure {
 
 /// Refuses a thread that isn't there, before anything is said that only a run needs.
 fn needs_thread(
-    store: &Arc<dyn Store>,
-    thread: &str,
+    runtime: &Runtime,
+    (store, thread): (&Arc<dyn Store>, &str),
     place: &storage::Place,
     pasted: &Pasted,
 ) -> Result<(), Failure> {
-    let known = runtime()?.block_on(store.thread(thread));
+    let known = runtime.block_on(store.thread(thread));
     match known.map_err(unusable)? {
         Some(_) => Ok(()),
         None => Err(

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::backend::tool::command;
+use crate::backend::group;
 
 use super::super::{Exit, term};
 
@@ -61,6 +61,7 @@ impl Signals {
                 let signal = ears.next().await;
                 if let Some(said) = heard.lock().asking {
                     term::say(&format!("\n{said}{on}"));
+                    group::end_all();
                     exit(Exit::Cancelled.status().into());
                 }
                 if !heard.is_heard() {
@@ -68,7 +69,7 @@ impl Signals {
                     heard.stop(signal);
                 } else if signal != Heard::HangUp || first.elapsed() >= SAME_HANG_UP {
                     term::say(&format!("stopped at once; {on}"));
-                    command::end_all();
+                    group::end_all();
                     exit(Exit::Cancelled.status().into());
                 }
             }

@@ -1,14 +1,25 @@
-//! `graphc play-scenario JOB`: plays one scenario and tells on stdout what it sees, until it ends or is
-//! killed. `graphc test` starts it for scenarios with a `crash`.
+//! `graphc play-scenario JOB`: plays one scenario and tells on stdout what it sees, until it ends, is
+//! killed or has its stdin closed. `graphc test` starts it for scenarios with a `crash`.
 
 use std::collections::BTreeMap;
 
-use crate::cli::{Context, Exit, Failure};
+use crate::backend::group;
+use crate::cli::{Context, Exit, Failure, settings};
 use crate::scenario::crash::{Job, play_here};
 use crate::scenario::group::{open_store, stage};
 use crate::scenario::play::Stage;
 
 use super::load;
+
+/// Ends the process, and the programs of its tools, once whoever started it is gone.
+fn end_with_stdin() {
+    std::thread::spawn(|| {
+        // Nothing is written there: it returns at the end, or with an error that means the same.
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        group::end_all();
+        std::process::exit(Exit::Cancelled.status().into());
+    });
+}
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,13 +42,16 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let file = file.map_err(|broken| broken.failure)?;
     let scenario = file.suite.scenarios.get(job.scenario);
     let scenario = scenario.ok_or_else(|| failed(&"there is no such scenario"))?;
+    // Services run already: their variables are in the environment.
+    let bindings = settings::bindings(&file.project, context, &[])?;
     let store = open_store(Some(job.store.clone()));
-    let stage = stage(scenario, &file.plan, &file.bindings, &store);
+    let stage = stage(scenario, &file.plan, &bindings, &store);
     let stage = stage.map_err(|finding| failed(&finding.message))?;
     let stage = Stage {
         thread_id: job.thread.clone(),
         ..stage
     };
+    end_with_stdin();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .thread_stack_size(crate::cli::STACK_BYTES)
         .enable_all()

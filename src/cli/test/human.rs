@@ -126,6 +126,11 @@ pub fn coverage(flows: &[Covered]) -> String {
                 missing.graph
             ));
         }
+        if !covered.idle.is_empty() {
+            lines.push("  counted for nothing, since nothing but a status is expected".to_owned());
+        }
+        let idle = covered.idle.iter();
+        lines.extend(idle.map(|(file, name)| format!("    {file}: {name}")));
     }
     lines.join("\n")
 }

@@ -38,7 +38,7 @@ pub fn broken(files: &[Broken]) -> String {
     let mut out = String::new();
     for broken in files {
         let findings = broken.faults.iter().map(|fault| {
-            let mut finding = json!({ "message": fault.message, "detail": "" });
+            let mut finding = json!({ "message": fault.message, "detail": fault.detail });
             if let (Some((file, start)), Some(entries)) = (&fault.at, finding.as_object_mut()) {
                 entries.insert("file".to_owned(), json!(file));
                 entries.insert("start".to_owned(), json!(start));
@@ -56,7 +56,7 @@ pub fn broken(files: &[Broken]) -> String {
     out
 }
 
-/// `{"flow", "graphs": [..], "missing": [..]}`, one per flow and line.
+/// `{"flow", "graphs": [..], "missing": [..], "without_expectations": [..]}`, one per flow and line.
 pub fn coverage(flows: &[Covered]) -> String {
     let mut out = String::new();
     for covered in flows {
@@ -72,10 +72,13 @@ pub fn coverage(flows: &[Covered]) -> String {
         let missing = covered.missing.iter().map(
             |missing| json!({ "graph": missing.graph, "what": missing.what, "place": flow::file_name(&covered.flow, &missing.place) }),
         );
+        let idle = covered.idle.iter();
+        let idle = idle.map(|(file, name)| json!({ "file": file, "name": name }));
         let line = json!({
             "flow": files::shown(&covered.flow),
             "graphs": graphs.collect::<Vec<Json>>(),
             "missing": missing.collect::<Vec<Json>>(),
+            "without_expectations": idle.collect::<Vec<Json>>(),
         });
         out.push_str(&format!("{line}\n"));
     }

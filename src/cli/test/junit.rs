@@ -60,7 +60,7 @@ fn put_broken(out: &mut String, broken: &Broken) {
         out.push_str(&format!(
             "      <error message=\"{}\">{}</error>\n",
             escaped(&fault.message),
-            escaped(&place.unwrap_or_default())
+            escaped(format!("{}\n{}", place.unwrap_or_default(), fault.detail).trim_end())
         ));
     }
     out.push_str("    </testcase>\n  </testsuite>\n");

@@ -8,6 +8,7 @@ use crate::backend::bindings::Bindings;
 use crate::backend::scenario::{self, Suite};
 use crate::base::{Location, SourceMap};
 use crate::diag::{Diagnostics, Level};
+use crate::embed::project::Project;
 use crate::run::plan::{Plan, plan};
 use crate::scenario::fit;
 
@@ -29,7 +30,9 @@ pub struct File {
     pub flow: PathBuf,
     /// The flow.
     pub plan: Arc<Plan>,
-    /// What serves the tools that its scenarios have really called.
+    /// The project that the flow belongs to.
+    pub project: Project,
+    /// What serves the tools that its scenarios have really called, where no service runs.
     pub bindings: Bindings,
 }
 
@@ -57,6 +60,8 @@ pub struct Broken {
 pub struct Fault {
     /// What.
     pub message: String,
+    /// More of it, in lines.
+    pub detail: String,
     /// The file that it is in, and where.
     pub at: Option<(String, Location)>,
 }
@@ -111,18 +116,7 @@ type Plans = BTreeMap<PathBuf, Option<Arc<Plan>>>;
 /// # Errors
 /// Why it can't be played; findings have been said.
 pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Box<Broken>> {
-    let broken = |failure: Failure| {
-        let message = match failure.message.is_empty() {
-            true => "its flow has errors".to_owned(),
-            false => failure.message.clone(),
-        };
-        let fault = Fault { message, at: None };
-        Box::new(Broken {
-            name: files::shown(path),
-            faults: vec![fault],
-            failure,
-        })
-    };
+    let broken = |failure: Failure| broken(path, failure);
     let source = files::read(path).map_err(&broken)?;
     let mut sources = SourceMap::new();
     let id = sources.add(&source.name, &source.text);
@@ -130,6 +124,7 @@ pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Bo
         let faults = found.iter().filter(|finding| finding.level == Level::Error);
         let faults = faults.map(|finding| Fault {
             message: finding.message.clone(),
+            detail: String::new(),
             at: Some((
                 sources.name(finding.span().file).to_owned(),
                 sources.location(finding.span()),
@@ -161,7 +156,8 @@ pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Bo
     };
     let plan = plan.ok_or_else(|| broken(Failure::silent(Exit::Errors)))?;
     let project = flow::project_of(&flow, context).map_err(&broken)?;
-    let bindings = settings::bindings(&project, context).map_err(&broken)?;
+    let bindings = settings::bindings(&project, context, &suite.likely_variables());
+    let bindings = bindings.map_err(&broken)?;
     let misfits = fit(&suite, &plan.flow, Some(&bindings.config));
     if misfits.has_errors() {
         return Err(refused(&misfits, &sources));
@@ -173,7 +169,26 @@ pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Bo
         suite: Arc::new(suite),
         flow,
         plan,
+        project,
         bindings,
+    })
+}
+
+/// A file that can't be played, for a failure that has been said or is.
+pub fn broken(path: &Path, failure: Failure) -> Box<Broken> {
+    let message = match failure.message.is_empty() {
+        true => "its flow has errors".to_owned(),
+        false => failure.message.clone(),
+    };
+    let fault = Fault {
+        message,
+        detail: String::new(),
+        at: None,
+    };
+    Box::new(Broken {
+        name: files::shown(path),
+        faults: vec![fault],
+        failure,
     })
 }
 

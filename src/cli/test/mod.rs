@@ -2,6 +2,7 @@
 //! side and reports. What a scenario is and how it is judged is in [`crate::scenario`].
 
 pub mod child;
+mod hall;
 mod human;
 mod json;
 mod junit;
@@ -66,14 +67,15 @@ pub enum Format {
 /// Plays all scenarios and reports; what could not be compiled has been said on the way.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let began = Instant::now();
-    let loaded = load::all(&args.paths, context)?;
+    let mut loaded = load::all(&args.paths, context)?;
     let filter = args.filter.as_deref().unwrap_or("");
-    let reports = play::all(
+    let (reports, broken) = play::all(
         &loaded.files,
         |name| name.contains(filter),
         args.jobs,
         context,
     )?;
+    loaded.broken.extend(broken);
     let played = reports
         .iter()
         .map(|report| report.verdicts.len())

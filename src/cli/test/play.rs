@@ -4,17 +4,21 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 
-use crate::cli::{Context, Failure, STACK_BYTES};
+use crate::backend::group;
+use crate::cli::run::signals;
+use crate::cli::{Context, Exit, Failure, STACK_BYTES};
 use crate::ir::Flow;
 use crate::scenario::coverage::{Missing, Row};
 use crate::scenario::crash::Launcher;
-use crate::scenario::group::{self, Bench, Group};
 use crate::scenario::{Coverage, Verdict, groups};
 
-use super::load::File;
+use super::hall::Hall;
+use super::load::{Broken, File};
 
 /// What came of one file.
 pub struct Report {
@@ -32,70 +36,61 @@ pub struct Covered {
     pub rows: Vec<Row>,
     /// What is missing.
     pub missing: Vec<Missing>,
+    /// Scenarios that expect nothing beyond a status, and so count for nothing: the file of each, and its name.
+    pub idle: Vec<(String, String)>,
 }
 
-/// Plays all scenarios of the files whose name is wanted, `jobs` at a time.
+/// How long what was under way may take to end, once the process is asked to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Plays all scenarios of the files whose name is wanted, `jobs` at a time. Those of files whose services are not there are not
+/// played; it has been said.
 pub fn all(
     files: &[File],
     wanted: impl Fn(&str) -> bool,
     jobs: Option<NonZeroUsize>,
     context: &Context,
-) -> Result<Vec<Report>, Failure> {
+) -> Result<(Vec<Report>, Vec<Broken>), Failure> {
     let jobs = jobs
         .or_else(|| std::thread::available_parallelism().ok())
         .map_or(1, NonZeroUsize::get);
     let failed = |error: std::io::Error| Failure::unusable(format!("could not start: {error}"));
-    let launcher = launcher(context).map_err(failed)?;
+    let hall = Hall {
+        turns: Arc::new(Semaphore::new(jobs)),
+        places: Semaphore::new(jobs),
+        launcher: launcher(context).map_err(failed)?,
+        context,
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(jobs)
         .thread_stack_size(STACK_BYTES)
         .enable_all()
         .build()
         .map_err(failed)?;
-    runtime.block_on(async {
-        let turns = Arc::new(Semaphore::new(jobs));
-        let mut playing = Vec::new();
-        for file in files {
-            let bench = Bench {
-                suite: Arc::clone(&file.suite),
-                file: file.path.clone(),
-                plan: Arc::clone(&file.plan),
-                bindings: file.bindings.clone(),
-                launcher: launcher.clone(),
-            };
-            let groups = groups(&file.suite, &wanted).into_iter();
-            let (real, played): (Vec<Group>, Vec<Group>) =
-                groups.partition(|group| group.calls_for_real(&file.suite));
-            // What is really called may remember: one after another, in the order of the file.
-            let played = played.into_iter().map(|group| vec![group]);
-            let tasks = played.chain([real]).map(|groups| {
-                let (bench, turns) = (bench.clone(), Arc::clone(&turns));
-                tokio::spawn(async move {
-                    let mut verdicts = Vec::new();
-                    for group in &groups {
-                        // The semaphore is never closed.
-                        let _turn = turns.acquire().await.ok();
-                        verdicts.extend(group::run(&bench, group).await);
-                    }
-                    verdicts
-                })
-            });
-            playing.push((file.clone(), tasks.collect::<Vec<_>>()));
+    let played = runtime.block_on(async {
+        let playing = files
+            .iter()
+            .map(|file| hall.play(file, groups(&file.suite, &wanted)));
+        tokio::select! {
+            biased;
+            _ = signals::wait() => None,
+            played = join_all(playing) => Some(played),
         }
-        let mut reports = Vec::new();
-        for (file, tasks) in playing {
-            let mut verdicts = Vec::new();
-            for task in tasks {
-                let done = task.await.map_err(|error| {
-                    Failure::unusable(format!("a scenario of `{}` broke off: {error}", file.name))
-                })?;
-                verdicts.extend(done);
-            }
-            verdicts.sort_by_key(|verdict| verdict.index);
-            reports.push(Report { file, verdicts });
+    });
+    let Some(played) = played else {
+        // Scenarios that were under way are dropped, with their services and the programs of their tools.
+        runtime.shutdown_timeout(GRACE);
+        group::end_all();
+        return Err(Failure::silent(Exit::Cancelled));
+    };
+    let (mut reports, mut broken) = (Vec::new(), Vec::new());
+    for file in played {
+        match file? {
+            Ok(report) => reports.push(report),
+            Err(one) => broken.push(*one),
         }
-        Ok(reports)
-    })
+    }
+    Ok((reports, broken))
 }
 
 /// This very program, with the settings that it was given.
@@ -111,32 +106,53 @@ fn launcher(context: &Context) -> std::io::Result<Launcher> {
     Ok(Launcher {
         program: std::env::current_exe()?,
         args,
+        env: Vec::new(),
     })
 }
 
-/// What was taken of each flow, put together over all of its files.
+/// One flow, as its files are gone through.
+struct Counted<'r> {
+    path: &'r PathBuf,
+    flow: &'r Flow,
+    taken: Coverage,
+    idle: Vec<(String, String)>,
+}
+
+/// What was taken of each flow, put together over all of its files. A scenario that expects nothing shows nothing, whatever it takes.
 pub fn coverage(reports: &[Report]) -> Vec<Covered> {
-    let mut flows: Vec<(&PathBuf, Arc<Flow>, Coverage)> = Vec::new();
+    let mut flows: Vec<Counted<'_>> = Vec::new();
     for report in reports {
-        let flow = &report.file.plan.flow;
-        let mut taken = Coverage::default();
-        for (graph, told) in report.verdicts.iter().filter_map(|v| v.seen.as_ref()) {
-            told.iter().for_each(|told| taken.note(flow, *graph, told));
+        let flow = &*report.file.plan.flow;
+        let path = &report.file.flow;
+        let known = flows.iter().position(|counted| counted.path == path);
+        let at = known.unwrap_or(flows.len());
+        if known.is_none() {
+            flows.push(Counted {
+                path,
+                flow,
+                taken: Coverage::default(),
+                idle: Vec::new(),
+            });
         }
-        match flows
-            .iter_mut()
-            .find(|(path, ..)| **path == report.file.flow)
-        {
-            Some((_, _, all)) => all.add(taken),
-            None => flows.push((&report.file.flow, Arc::clone(flow), taken)),
+        let Some(counted) = flows.get_mut(at) else {
+            continue;
+        };
+        for verdict in &report.verdicts {
+            let scenario = report.file.suite.scenarios.get(verdict.index);
+            if scenario.is_some_and(|scenario| scenario.expect.is_bare()) {
+                let name = (report.file.name.clone(), verdict.name.clone());
+                counted.idle.push(name);
+            } else if let Some((graph, told)) = &verdict.seen {
+                told.iter()
+                    .for_each(|told| counted.taken.note(flow, *graph, told));
+            }
         }
     }
-    let flows = flows.into_iter();
-    flows
-        .map(|(path, flow, taken)| Covered {
-            flow: path.clone(),
-            rows: taken.rows(&flow),
-            missing: taken.missing(&flow),
-        })
-        .collect()
+    let covered = flows.into_iter().map(|counted| Covered {
+        flow: counted.path.clone(),
+        rows: counted.taken.rows(counted.flow),
+        missing: counted.taken.missing(counted.flow),
+        idle: counted.idle,
+    });
+    covered.collect()
 }

@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use crate::ir::{Flow, GraphId, Work};
 use crate::viz::{Drawing, Form, draw};
 
-use super::{Context, Exit, Failure, files, flow, output};
+use super::{Context, Exit, Failure, files, flow, folder, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The flow: `*.graph`, its IR, or `-` for stdin
+    /// The flow: `*.graph`, its folder, its IR, or `-` for stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The graph to draw; all of them, each in a frame, where left out
@@ -75,7 +75,8 @@ pub enum Format {
 }
 
 /// Writes the drawing.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub fn run(mut args: Args, context: &Context) -> Result<Exit, Failure> {
+    args.file = folder::flow_in(&args.file)?;
     let format = match (args.format, &args.output) {
         (Some(format), _) => format,
         (None, Some(file)) => format_of(file)?,

@@ -3,12 +3,11 @@
 //!
 //! The program sees only the environment variables that it is allowed, runs in the folder of
 //! `graphc.yaml`, and dies with its whole process group when the call ends early. [`input`] has its arguments ready, [`output`]
-//! reads what it writes, [`group`] ends it.
+//! reads what it writes.
 
 pub mod absent;
-mod group;
 mod input;
-mod output;
+pub mod output;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,6 +19,7 @@ use serde_json::{Value as Json, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 
+use crate::backend::group::Group;
 use crate::backend::secret::{Secret, Secrets};
 use crate::backend::wire::Bounds;
 use crate::base::Span;
@@ -27,8 +27,6 @@ use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
-use group::Group;
-pub use group::end_all;
 use output::Output;
 
 /// Variables that every program is given where they are set: what it needs to find other programs,
@@ -87,6 +85,15 @@ impl fmt::Debug for CommandSpec {
     }
 }
 
+/// A program as it is started for a folder: whether a relative path counts from here or from `current_dir` depends on the platform.
+pub fn program(name: &str, folder: &Path) -> PathBuf {
+    let path = Path::new(name);
+    match path.components().count() > 1 {
+        true => folder.join(path),
+        false => path.to_owned(),
+    }
+}
+
 /// A program as a tool.
 pub struct CommandTool {
     spec: CommandSpec,
@@ -112,13 +119,7 @@ impl CommandTool {
         input: &[u8],
         cx: &CallContext,
     ) -> Result<(Child, Group), ToolError> {
-        let program = Path::new(self.program());
-        // Whether a relative path counts from here or from `current_dir` depends on the platform.
-        let program = match program.components().count() > 1 {
-            true => self.folder.join(program),
-            false => program.to_owned(),
-        };
-        let mut command = Command::new(program);
+        let mut command = Command::new(program(self.program(), &self.folder));
         command
             .args(self.spec.argv.iter().skip(1))
             .current_dir(&self.folder)

@@ -12,7 +12,7 @@ const TAIL: usize = 4 << 10;
 /// Most lines of stderr that are shown.
 const TAIL_LINES: usize = 12;
 /// How long a program that has ended is still read, where one that it started keeps its pipes open.
-const LINGER: Duration = Duration::from_secs(2);
+pub const LINGER: Duration = Duration::from_secs(2);
 
 /// How a program ended.
 pub struct Output {
@@ -77,7 +77,8 @@ async fn whole(
     }
 }
 
-async fn tail(from: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) {
+/// Reads to the end, and keeps the end of it.
+pub async fn tail(from: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) {
     let Some(mut from) = from else { return };
     let mut chunk = vec![0; TAIL];
     while let Ok(read @ 1..) = from.read(&mut chunk).await {
@@ -102,12 +103,17 @@ impl Output {
             Some(code) => format!("ended with status {code}"),
             None => format!("was ended by a {}", self.status),
         };
-        let stderr = String::from_utf8_lossy(&self.stderr);
-        let lines: Vec<&str> = stderr.trim().lines().collect();
-        let shown = lines.get(lines.len().saturating_sub(TAIL_LINES)..);
-        match shown {
-            Some([]) | None => format!("the command `{program}` {how}"),
-            Some(lines) => format!("the command `{program}` {how}: {}", lines.join("\n")),
+        match last_lines(&self.stderr).as_str() {
+            "" => format!("the command `{program}` {how}"),
+            lines => format!("the command `{program}` {how}: {lines}"),
         }
     }
+}
+
+/// The last lines of what a program has said, as many as are shown.
+pub fn last_lines(said: &[u8]) -> String {
+    let said = String::from_utf8_lossy(said);
+    let lines: Vec<&str> = said.trim().lines().collect();
+    let shown = lines.get(lines.len().saturating_sub(TAIL_LINES)..);
+    shown.unwrap_or_default().join("\n")
 }
