@@ -2,14 +2,12 @@
 
 `POST /TOOL` with the tool's arguments as JSON gives `{"result": ..}`; `POST /facts` with `{"fact": ..}` adds one, as
 somebody else would whose document was just read; `GET /health` says that it is there. Corrections are kept in memory,
-and in a file where one is named; with `--scratch` that file begins empty and goes with the service.
+and in a file where one is named; with `--scratch` that file begins empty.
 """
 
 import argparse
 import json
 import os
-import signal
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -70,22 +68,16 @@ class Service(BaseHTTPRequestHandler):
         pass
 
 
-def forget(path):
-    if path and os.path.exists(path):
-        os.remove(path)
-
-
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=8765)
     parser.add_argument("--facts", default=os.path.join(here, "..", "knowledge", "northwind.json"))
     parser.add_argument("--corrections")
-    parser.add_argument("--scratch", action="store_true")
+    parser.add_argument("--scratch", action="store_true", help="needs --corrections")
     options = parser.parse_args()
-    if options.scratch:
-        forget(options.corrections)
-        signal.signal(signal.SIGTERM, lambda *_: (forget(options.corrections), sys.exit(0)))
+    if options.scratch and os.path.exists(options.corrections):
+        os.remove(options.corrections)
     made = []
     if options.corrections and os.path.exists(options.corrections):
         with open(options.corrections, encoding="utf-8") as file:
