@@ -64,6 +64,7 @@
 //! | [`store`] | threads in memory, in SQLite and in PostgreSQL | what a record means |
 //! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
 //! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
+//! | [`evaluate`](mod@evaluate) | data sets, scorers, what they come to, and fine-tuning lines | finding files, tables |
 //! | [`embed`] | files of a project, and how an engine is put together of them | arguments, terminals |
 //! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |
 //!
@@ -135,6 +136,7 @@ pub mod cli;
 pub mod compile;
 pub mod diag;
 pub mod embed;
+pub mod evaluate;
 pub mod expr;
 pub mod fmt;
 pub mod ir;

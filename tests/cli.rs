@@ -2,7 +2,7 @@
 //!
 //! A case is a talk in a fresh folder. `$ graphc ..` runs the command (`NAME=value` before it sets the
 //! environment); below it stand its stdout, its stderr with `! ` before each line, and `? N` where the
-//! status isn't 0. `$ write FILE TEXT` writes a file (`\n`, `\xNN` in the text), `$ ls` lists all files, `$ link TO FILE` and
+//! status isn't 0. Where a folder has the name of the case, its files are there from the beginning. `$ write FILE TEXT` writes a file (`\n`, `\xNN` in the text), `$ ls` lists all files, `$ link TO FILE` and
 //! `$ pipe FILE` make what their names say. Lines that begin with `#` are notes; `< FILE` at the end of a command is its
 //! stdin, and with `| nobody` there its stdout has no reader. Ids and times that
 //! differ from run to run are shown as `[ID]`, `[THREAD]`, `[TIME]`, `[SECONDS]` and `[MS]`. `UPDATE=1` rewrites what is below each
@@ -191,6 +191,14 @@ fn stable(text: &str) -> String {
 
 fn replay(name: &str, case: &str) -> String {
     let folder = Folder::new(&format!("talk-{name}"));
+    let given = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/cli")
+        .join(name);
+    if given.is_dir() {
+        for file in files(&given, "") {
+            std::fs::copy(given.join(&file), folder.0.join(&file)).unwrap();
+        }
+    }
     let mut out = String::new();
     for line in case.lines() {
         let below = match line.strip_prefix("$ ") {
@@ -234,6 +242,7 @@ fn every_talk_goes_as_written() {
     let only = std::env::var("CASE").unwrap_or_default();
     let talks = talks.map(|entry| entry.unwrap().path());
     let talks: Vec<PathBuf> = talks
+        .filter(|path| path.is_file())
         .filter(|path| path.file_stem().unwrap().to_str().unwrap().contains(&only))
         .collect();
     let cases = talks.len();

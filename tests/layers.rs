@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The modules from the inside out.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "base", "value", "diag", "ast", "parse", "fmt", "expr", "ir", "resolve", "check", "lint",
-    "lower", "compile", "audit", "viz", "run", "store", "backend", "scenario", "embed", "cli",
+    "lower", "compile", "audit", "viz", "run", "store", "backend", "scenario", "evaluate", "embed",
+    "cli",
 ];
 
 /// What the runtime sees of the compiler: the contract, and what expressions need.
@@ -30,7 +31,9 @@ const CHANCE: [&str; 5] = [
 ];
 const AMBIENT: &str = "run/ambient.rs";
 const PRINTERS: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
-const AT_THE_MACHINE: [&str; 6] = ["cli", "embed", "scenario", "backend", "store", "main"];
+const AT_THE_MACHINE: [&str; 7] = [
+    "cli", "embed", "evaluate", "scenario", "backend", "store", "main",
+];
 
 struct File {
     /// Path below src, with `/`.

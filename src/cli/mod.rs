@@ -16,8 +16,10 @@ pub mod completions;
 pub mod context;
 pub mod diff;
 pub mod eval;
+pub mod evaluate;
 pub mod exit;
 pub mod explain;
+pub mod export;
 pub mod failure;
 pub mod files;
 pub mod flow;
@@ -113,6 +115,10 @@ pub enum Command {
     Viz(viz::Args),
     /// Run the scenarios of flows, offline
     Test(test::Args),
+    /// Run a flow, a graph or a node over a data set, and score what comes
+    Evaluate(evaluate::Args),
+    /// Write what models were asked and said as lines for fine-tuning
+    Export(export::Args),
     /// Play one scenario in a process that may be killed; started by `graphc test`
     #[command(hide = true)]
     PlayScenario(test::child::Args),
@@ -179,6 +185,8 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Diff(args) => diff::run(args, context),
         Command::Fmt(args) => fmt::run(args, context),
         Command::Test(args) => test::run(args, context),
+        Command::Evaluate(args) => evaluate::run(args, context),
+        Command::Export(args) => export::run(args, context),
         Command::PlayScenario(args) => test::child::run(args, context),
         Command::Build(args) => build::run(args, context),
         Command::Run(args) => run::run(args, context),

@@ -13,6 +13,7 @@ use super::ambient::Ambient;
 use super::backends::Backends;
 use super::cut_off::CutOff;
 use super::event::{Event, EventKind, Mode};
+use super::exchange::Watcher;
 use super::former::FormerNames;
 use super::journal::Journal;
 use super::kept::Kept;
@@ -39,6 +40,8 @@ pub struct RunContext {
     pub ambient: Arc<dyn Ambient>,
     /// Who watches, where anybody does.
     pub events: Option<EventSink>,
+    /// Who watches its model calls.
+    pub calls: Option<Watcher>,
     /// The thread.
     pub thread_id: Arc<str>,
     /// The run.

@@ -26,6 +26,7 @@ pub mod effect;
 pub mod engine;
 pub mod error;
 pub mod event;
+pub mod exchange;
 pub mod extern_node;
 pub mod former;
 pub mod frame;

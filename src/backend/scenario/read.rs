@@ -93,8 +93,16 @@ fn read(root: &Cursor<'_>) -> Option<Read> {
             defaults: defaults.clone(),
             file: table.clone(),
         };
-        let Some(scenario) = scenario(&cursor, &fields) else {
+        let expect = fields.own.get("expect");
+        let expect = expect.map_or_else(|| Some(Expect::default()), |e| expect::read(&e));
+        let name = fields.own.require("name").and_then(|name| name.text());
+        let (Some(name), Some(expect)) = (name, expect) else {
             continue;
+        };
+        let scenario = Scenario {
+            crash: fields.own.get("crash").and_then(|c| crash::read(&c)),
+            expect,
+            ..scenario(&cursor, &fields, name)
         };
         if !names.insert(scenario.name.clone()) {
             let name = fields.own.get("name").unwrap_or(cursor);
@@ -111,11 +119,11 @@ fn read(root: &Cursor<'_>) -> Option<Read> {
     })
 }
 
-fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>) -> Option<Scenario> {
-    let name = fields.own.require("name")?.text()?.to_owned();
+/// What comes in and what is replied: all but where it ends and what must hold then.
+pub(super) fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>, name: &str) -> Scenario {
     let text = |key: &str| fields.get(key)?.text().map(str::to_owned);
-    Some(Scenario {
-        name,
+    Scenario {
+        name: name.to_owned(),
         at: cursor.path().clone(),
         graph: fields
             .get_or_file("graph")
@@ -136,13 +144,10 @@ fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>) -> Option<Scenario> {
             .map_or_else(Default::default, |c| answers::read(&c)),
         clock: fields.get("clock").and_then(|clock| time(&clock)),
         memory: memory(fields),
-        crash: fields.own.get("crash").and_then(|c| crash::read(&c)),
+        crash: None,
         strange: fields.own.has_unknown(),
-        expect: fields
-            .own
-            .get("expect")
-            .map_or_else(|| Some(Expect::default()), |e| expect::read(&e))?,
-    })
+        expect: Expect::default(),
+    }
 }
 
 fn written(cursor: &Cursor<'_>) -> Option<Written<String>> {
@@ -157,14 +162,14 @@ fn names(list: &Cursor<'_>) -> Vec<Written<String>> {
     list.items().iter().filter_map(written).collect()
 }
 
-fn object(fields: &Fields<'_>, key: &str) -> JsonMap<String, Json> {
+pub(super) fn object(fields: &Fields<'_>, key: &str) -> JsonMap<String, Json> {
     let entries = fields.entries(key).into_iter();
     entries
         .map(|(name, value)| (name.to_owned(), value.json().clone()))
         .collect()
 }
 
-fn replies<T>(
+pub(super) fn replies<T>(
     fields: &Fields<'_>,
     key: &str,
     read: impl Fn(&Cursor<'_>) -> Option<T>,

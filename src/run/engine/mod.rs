@@ -19,6 +19,7 @@ use super::backends::Backends;
 use super::context::RunContext;
 use super::cut_off::CutOff;
 use super::error::RunError;
+use super::exchange::Watcher;
 use super::former::FormerNames;
 use super::frame::Frame;
 use super::interrupt::Answer;
@@ -110,6 +111,8 @@ pub struct RunOptions {
     pub drop_stops: bool,
     /// Who watches.
     pub events: Option<EventSink>,
+    /// Who watches model calls.
+    pub calls: Option<Watcher>,
     /// Cancels the run: it stops before its next effect.
     pub cancel: CancellationToken,
     /// Drains the run: the super-steps under way are finished and committed, then it stops as one that was cancelled.
@@ -351,6 +354,7 @@ impl Engine {
             journal,
             ambient: self.ambient.clone(),
             events: options.events.clone(),
+            calls: options.calls.clone(),
             thread_id: thread_id.into(),
             run_id: run_id.into(),
             cancel: options.cancel.clone(),

@@ -1,5 +1,6 @@
 //! One model call: its request, its attempts, its fallbacks, its reply. What the reply is held to is in [`super::acceptance`].
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -12,6 +13,7 @@ use crate::ir::{ErrorKind, Model, ModelId, Retry, ToolId};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
+use crate::run::exchange::Exchange;
 use crate::run::model::{
     CallContext, ChatDelta, ChatRequest, FinishReason, ModelError, OutputSpec, ToolCallRequest,
     ToolSpec, Usage,
@@ -141,15 +143,15 @@ pub async fn ask(
 ) -> Result<Reply, RunError> {
     let cx = run.around.cx;
     let path = run.path();
-    let request = Request::new(&stored(messages.iter()));
+    let asks = Request::new(&stored(messages.iter()));
     let subject = cx.former_name(&path);
     let id = run.effects.next(cx, Of::node("model", &subject));
-    let id = run.effects.of_request(cx, &id, &request);
+    let id = run.effects.of_request(cx, &id, &asks);
     let make = async {
-        let reply = with_fallbacks(run, node, (call, from, messages), &request, &id, &path).await?;
+        let reply = with_fallbacks(run, node, (call, from, messages), &asks, &id, &path).await?;
         let reply = serde_json::to_value(reply);
         let reply = reply.map_err(|error| RunError::new(ErrorKind::Store, error.to_string()))?;
-        Ok(request.noted(reply))
+        Ok(asks.noted(reply))
     };
     let known = cx.journal.finished(run.effects.task(), &id).is_some();
     let outcome = run
@@ -164,6 +166,16 @@ pub async fn ask(
     })?;
     if !known || cx.was_killed {
         cx.add_usage(reply.usage);
+    }
+    if let (Some(calls), Some(model)) = (&cx.calls, models(run, call).get(reply.model)) {
+        let model = &cx.plan.flow.models[*model];
+        calls.see(Exchange {
+            graph: Arc::clone(&run.around.graph.name),
+            node: Arc::clone(&node.name),
+            task: run.effects.task().to_owned(),
+            request: request(run, node, call, model, messages),
+            reply: reply.to_message(),
+        });
     }
     Ok(reply)
 }

@@ -3,14 +3,21 @@
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::expr::function::message::parts;
+use crate::run::model::ToolSpec;
 use crate::value::{List, Value};
+
+/// A tool as a request shows it.
+pub fn tool(tool: &ToolSpec) -> Json {
+    json!({ "type": "function", "function": tool })
+}
 
 /// The messages of a request; their `id`, `usage` and `finish` are ours alone and stay here.
 pub fn write(messages: &List) -> Vec<Json> {
     messages.iter().map(message).collect()
 }
 
-fn message(message: &Value) -> Json {
+/// A message as a request has it.
+pub fn message(message: &Value) -> Json {
     let text = |key: &str| message.get(key).and_then(Value::as_str);
     let role = text("role").unwrap_or("user");
     let calls: Vec<Json> = message

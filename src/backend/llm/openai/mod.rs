@@ -6,7 +6,7 @@
 
 mod calls;
 mod embeddings;
-mod messages;
+pub mod messages;
 mod reply;
 mod request;
 mod stream;

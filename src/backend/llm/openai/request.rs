@@ -31,8 +31,8 @@ pub fn body(request: &ChatRequest, settings: &Settings) -> Result<Json, Failure>
     }
     body.insert("messages".into(), Json::Array(conversation));
     if !request.tools.is_empty() {
-        let tool = |tool| json!({ "type": "function", "function": tool });
-        body.insert("tools".into(), request.tools.iter().map(tool).collect());
+        let tools = request.tools.iter().map(messages::tool);
+        body.insert("tools".into(), tools.collect());
         if let Some(choice) = choice(&request.tool_choice) {
             body.insert("tool_choice".into(), choice);
         }
