@@ -373,6 +373,9 @@ pub struct Tool {
     /// `@timeout(10s)`, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// `@progress(EVENT)`: what it reports while it works is sent as that event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<EventId>,
     /// `@approve`: a person is asked before each call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approve: bool,

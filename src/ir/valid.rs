@@ -33,6 +33,7 @@ pub fn valid(flow: &Flow) -> Result<(), Broken> {
     }
     for tool in &flow.tools {
         tool.returns.iter().try_for_each(|of| ty(flow, of))?;
+        known_all(&flow.events, tool.progress.as_slice(), "event")?;
         let Some(body) = &tool.body else { continue };
         body.reads.iter().try_for_each(|(_, of)| ty(flow, of))?;
         emits(flow, &body.emits)?;

@@ -22,6 +22,7 @@ impl Lowering<'_> {
             effect: tool.effect,
             idempotent: tool.idempotent,
             timeout_ms: tool.timeout_ms,
+            progress: tool.progress,
             approve: tool.approve.is_some(),
             unattended: tool.unattended.is_some(),
             untrusted: tool.marks.untrusted.is_some(),

@@ -289,6 +289,8 @@ pub struct Tool {
     pub idempotent: Option<bool>,
     /// `@timeout(10s)`, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// `@progress(EVENT)`: what it reports while it works.
+    pub progress: Option<EventId>,
     /// The module of the standard library that it is of.
     pub module: Option<String>,
     /// Body; a tool without one is bound in `graphc.yaml`.

@@ -91,6 +91,8 @@ pub struct RunContext {
     pub turns: Turns,
     /// Whether this process has kept a checkpoint.
     pub has_kept: AtomicBool,
+    /// What people are told of the run beside its outcome, by what it is about: the first of each.
+    pub warnings: Mutex<BTreeMap<String, String>>,
 }
 
 impl RunContext {
@@ -102,6 +104,18 @@ impl RunContext {
     /// Tokens used so far.
     pub fn usage(&self) -> Usage {
         *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what people are told of the run, once of each thing.
+    pub fn warn(&self, about: &str, message: String) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        warnings.entry(about.to_owned()).or_insert(message);
+    }
+
+    /// What was noted so.
+    pub fn take_warnings(&self) -> Vec<String> {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *warnings).into_values().collect()
     }
 
     /// Whether anybody wants events of that mode.

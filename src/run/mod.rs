@@ -45,6 +45,7 @@ pub mod ordinal;
 pub mod permission;
 pub mod plan;
 pub mod refit;
+pub mod report;
 pub mod request;
 pub mod schedule;
 pub mod slots;

@@ -13,6 +13,7 @@ use crate::ir::ErrorKind;
 use crate::value::List;
 
 use super::memory::Access;
+use super::report::Reports;
 use super::waits::Waits;
 
 /// A chat model at some provider. Object safe: a Rust program adds its own in a few lines.
@@ -204,6 +205,8 @@ pub struct CallContext {
     pub stop: CancellationToken,
     /// For a tool of the standard library, what it works on.
     pub memory: Option<Access>,
+    /// Where a tool reports while it works; none where it declares no event for that.
+    pub reports: Option<Reports>,
     /// Where a backend says that it waits for its turn, which counts as the time of nothing that is bounded: neither of the
     /// call nor of its node.
     pub waits: Waits,

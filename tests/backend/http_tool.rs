@@ -8,6 +8,7 @@ use graphc::backend::wire::Wire;
 use graphc::base::SourceMap;
 use graphc::ir::ErrorKind;
 use graphc::run::model::CallContext;
+use graphc::run::report::{Report, Reports};
 use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
 use serde_json::{Value as Json, json};
 
@@ -94,6 +95,56 @@ async fn replies_are_json_or_text() {
     let (_, result) = run(part, json!({}), answer(200, r#"{"hit":1}"#)).await;
     let error = result.unwrap_err();
     assert_eq!(error.message, "the reply of `kb` has no `$.hits`");
+}
+
+/// What a reply of that type reports, and what it comes to.
+async fn reported(kind: &str, body: &str) -> (Vec<Report>, Result<Json, ToolError>) {
+    let (reports, mut heard) = Reports::channel();
+    let mut cx = context();
+    cx.reports = Some(reports);
+    let reply = with_headers(200, &format!("content-type: {kind}\r\n"), body);
+    let get = r#"{ url: "${URL}/x", headers: { T: "${TOKEN}" }, result: $.n }"#;
+    let (_, result) = run_in(get, json!({}), reply, &cx).await;
+    drop(cx);
+    let mut all = Vec::new();
+    while let Some(report) = heard.recv().await {
+        all.push(report);
+    }
+    (all, result)
+}
+
+#[tokio::test]
+async fn a_reply_reports_before_its_result() {
+    let events = "event: progress\ndata: {\"done\": 1}\n\nevent: other\ndata: x\n\n: still there\n\nevent: progress\ndata: hunter22\n\ndata: {\"progress\": {\"done\": 2}}\n\nevent: result\ndata: {\"n\": 3}\n\nevent: progress\ndata: {}\n\n";
+    let (reports, result) = reported("text/event-stream; charset=utf-8", events).await;
+    assert_eq!(result.unwrap(), json!(3));
+    let broken = "`kb` sent a part that is no JSON; it begins: ***".to_owned();
+    assert_eq!(
+        reports,
+        [
+            Ok(json!({ "done": 1 })),
+            Err(broken),
+            Ok(json!({ "done": 2 }))
+        ]
+    );
+    let lines = "{\"progress\": {\"done\": 1}}\n\n{\"progress\": {\"key\": \"hunter22\"}}\n{\"result\": {\"n\": 4}}";
+    let (reports, result) = reported("application/x-ndjson", lines).await;
+    assert_eq!(result.unwrap(), json!(4));
+    assert_eq!(
+        reports,
+        [Ok(json!({ "done": 1 })), Ok(json!({ "key": "***" }))]
+    );
+    let (_, result) = reported("application/x-ndjson", "{\"error\": \"no hunter22\"}\n").await;
+    let error = result.unwrap_err();
+    assert_eq!(
+        (error.kind, &*error.message),
+        (ErrorKind::ToolError, "no ***")
+    );
+    let (_, result) = reported("application/x-ndjson", "{\"progress\": {}}\n").await;
+    assert_eq!(result.unwrap_err().kind, ErrorKind::Network);
+    // Any other reply is the result.
+    let (reports, result) = reported("application/json", "{\"n\": 5}").await;
+    assert_eq!((reports.len(), result.unwrap()), (0, json!(5)));
 }
 
 #[tokio::test]

@@ -576,3 +576,67 @@ graph Sub {
     });
     assert_eq!(last.count(), 200);
 }
+
+/// Pieces of a reply are events: of each attempt, and fewer and longer ones while the reader is behind, which lose nothing and have the
+/// run not wait.
+#[tokio::test]
+async fn pieces_are_put_together_before_they_are_events() {
+    const WORDS: usize = 3000;
+    let text = "
+model m = \"local/m\"
+event said { text: string, size: int }
+graph Main {
+  state { out said: string = \"\" }
+  start -> speak
+  node speak: llm -> end {
+    model m
+    prompt \"go\"
+    retry { attempts 2, initial 1ms, on [network] }
+    stream as said { text: chunk, size: size(chunk) }
+    set { said: reply.text }
+  }
+}
+";
+    let model = Model(Box::new(|cx| {
+        let word = |_| Ok(ChatDelta::Text("word ".to_owned()));
+        let end = match cx.attempt {
+            1 => Err(ModelError::new(ErrorKind::Network, "gone")),
+            _ => Ok(ChatDelta::Finish(FinishReason::Stop)),
+        };
+        let words = if cx.attempt == 1 { 2 } else { WORDS };
+        Ok(Box::pin(stream::iter((0..words).map(word).chain([end]))))
+    }));
+    let (engine, graph) = engine(text, Some(model), None);
+    let (sink, events) = channel([Mode::Custom]);
+    let options = RunOptions {
+        events: Some(sink),
+        ..RunOptions::default()
+    };
+    let started = Instant::now();
+    let run = engine.start(graph, "t", &json!({}), options).await.unwrap();
+    assert_eq!(run.state, RunState::Done, "{:?}", run.error);
+    assert!(started.elapsed() < Duration::from_secs(10));
+    let read = all(events).await;
+    assert_eq!(read.len(), EVENTS + 1);
+    let (mut whole, mut next) = (String::new(), 0);
+    for event in &read {
+        let EventKind::Custom {
+            payload,
+            during: Some(of),
+            ..
+        } = &event.kind
+        else {
+            panic!("{event:?}");
+        };
+        let text = payload["text"].as_str().unwrap();
+        assert_eq!(payload["size"], text.len());
+        if of.attempt == 1 {
+            assert_eq!((text, &*event.id), ("word ", ""));
+        } else {
+            assert_eq!(of.index, next);
+            next += 1;
+            whole += text;
+        }
+    }
+    assert_eq!(whole, "word ".repeat(WORDS));
+}

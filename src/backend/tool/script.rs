@@ -47,6 +47,8 @@ pub struct ToolReply {
     pub matches: Option<Json>,
     /// Result or failure.
     pub outcome: Result<Json, Fault>,
+    /// What it reports first.
+    pub progress: Vec<Json>,
     /// Where it is written.
     pub at: Path,
 }
@@ -54,7 +56,14 @@ pub struct ToolReply {
 impl ToolReply {
     /// Reads one.
     pub fn read(cursor: &Cursor<'_>) -> Option<ToolReply> {
-        let keys = ["result", "match", "fail", "message", "retry_after"];
+        let keys = [
+            "result",
+            "progress",
+            "match",
+            "fail",
+            "message",
+            "retry_after",
+        ];
         let table = cursor.table("a tool's reply", &keys)?;
         let outcome = match (table.value("result"), table.get("fail")) {
             (Some(result), None) => {
@@ -78,6 +87,12 @@ impl ToolReply {
         Some(ToolReply {
             matches: table.get("match").map(|part| part.json().clone()),
             outcome,
+            progress: table.get("progress").map_or(Vec::new(), |list| {
+                list.items()
+                    .iter()
+                    .map(|item| item.json().clone())
+                    .collect()
+            }),
             at: cursor.path().clone(),
         })
     }
@@ -88,11 +103,16 @@ impl ToolReply {
         self.matches.as_ref().is_none_or(fits)
     }
 
-    /// What the caller gets.
+    /// What the caller gets, once it has been reported what comes first.
     ///
     /// # Errors
     /// The injected one.
-    pub fn give(&self) -> Result<Json, ToolError> {
+    pub async fn give(&self, cx: &CallContext) -> Result<Json, ToolError> {
+        if let Some(reports) = &cx.reports {
+            for payload in &self.progress {
+                reports.send(Ok(payload.clone())).await;
+            }
+        }
         match &self.outcome {
             Ok(result) => Ok(result.clone()),
             Err(fault) => Err(ToolError {
@@ -117,9 +137,9 @@ impl ScriptTool {
 
 #[async_trait]
 impl ToolBackend for ScriptTool {
-    async fn call(&self, call: ToolCall, _: &CallContext) -> Result<Json, ToolError> {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         match self.replies.iter().find(|reply| reply.fits(&call.args)) {
-            Some(reply) => reply.give(),
+            Some(reply) => reply.give(cx).await,
             None => Err(ToolError::new(
                 ErrorKind::ToolError,
                 format!(

@@ -15,10 +15,13 @@ use super::{Bounds, Failure, Peer};
 /// The most bytes of a whole stream.
 const LIMIT: usize = 64 << 20;
 
-/// The data of the events of a reply, in order. Ends where the reply ends, which says nothing about
+/// Name and data of an event.
+type Named = (String, String);
+
+/// The events of a reply, in order. Ends where the reply ends, which says nothing about
 /// whether it was whole.
 pub struct Events {
-    inner: Pin<Box<dyn Stream<Item = Result<String, EventStreamError<Broken>>> + Send>>,
+    inner: Pin<Box<dyn Stream<Item = Result<Named, EventStreamError<Broken>>> + Send>>,
     peer: String,
     secrets: Secrets,
     bounds: Bounds,
@@ -64,7 +67,11 @@ pub fn events(
         Ok(chunk)
     });
     Events {
-        inner: Box::pin(bytes.eventsource().map(|event| event.map(|e| e.data))),
+        inner: Box::pin(
+            bytes
+                .eventsource()
+                .map(|event| event.map(|e| (e.event, e.data))),
+        ),
         peer: peer.name.to_owned(),
         secrets: peer.secrets.clone(),
         bounds,
@@ -79,6 +86,15 @@ impl Events {
     /// `Network` for a broken connection, `Timeout`, `Cancelled`, `InvalidRequest` for one that is too long, `ServerError` for what is no stream
     /// of events.
     pub async fn next(&mut self) -> Result<Option<String>, Failure> {
+        let next = self.next_named().await?;
+        Ok(next.map(|(_, data)| data))
+    }
+
+    /// The same with the event's name.
+    ///
+    /// # Errors
+    /// As [`Events::next`].
+    pub async fn next_named(&mut self) -> Result<Option<Named>, Failure> {
         let next = self.bounds.within(self.inner.next()).await?;
         let peer = Peer {
             name: &self.peer,
@@ -86,7 +102,7 @@ impl Events {
         };
         match next {
             None => Ok(None),
-            Some(Ok(data)) => Ok(Some(data)),
+            Some(Ok(event)) => Ok(Some(event)),
             Some(Err(EventStreamError::Transport(Broken::Transport(error)))) => {
                 Err(Failure::transport(peer, error))
             }

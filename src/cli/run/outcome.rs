@@ -15,6 +15,9 @@ pub const IN_MEMORY: &str = "the thread was kept in memory only: nothing can go 
 impl Session<'_> {
     /// Says on stderr why it failed, or how to go on.
     pub(in crate::cli) fn say(&self, result: &RunResult) {
+        for warning in &result.warnings {
+            self.context.say(&format!("warning: {warning}"));
+        }
         match (result.state, &result.error) {
             (RunState::Interrupted | RunState::Cancelled, _) if !self.keeps => {
                 self.context.say(IN_MEMORY);

@@ -82,7 +82,7 @@ fn what(kind: &str, key: &str) -> Cow<'static, str> {
         (
             "Tool",
             "approve" | "unattended" | "untrusted" | "private" | "secret" | "effect" | "idempotent"
-            | "timeout_ms" | "on_error" | "sinks",
+            | "timeout_ms" | "on_error" | "progress" | "sinks",
         ) => {
             let word = key.trim_end_matches("_ms").trim_end_matches('s');
             return format!("`@{word}`").into();
@@ -123,7 +123,7 @@ fn code(kind: &str, key: &str) -> &'static str {
         (
             "Tool",
             "approve" | "unattended" | "untrusted" | "private" | "secret" | "idempotent"
-            | "timeout_ms" | "on_error" | "sinks",
+            | "timeout_ms" | "on_error" | "progress" | "sinks",
         ) => "tool-mark",
         (
             "Tool",

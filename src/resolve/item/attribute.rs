@@ -5,20 +5,22 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::ty::Attribute;
 use crate::base::{FileId, duration};
 use crate::diag::codes;
+use crate::ir::EventId;
 use crate::ir::flow::ToolEffect;
 
 use super::super::Resolver;
-use super::super::names::Seen;
+use super::super::names::{Definition, Seen, Wanted};
 use super::super::program::Tool;
 
 /// Those that tools have.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     "effect",
     "idempotent",
     "timeout",
     "approve",
     "unattended",
     "on_error",
+    "progress",
     "untrusted",
     "private",
     "secret",
@@ -61,6 +63,7 @@ impl Resolver<'_> {
                 tool.unattended = Some(attribute.span);
             }
             "on_error" => tool.on_error = self.on_error_value(file, attribute),
+            "progress" => tool.progress = self.progress(file, attribute),
             _ if tool.marks.put(attribute) => self.takes_nothing(attribute),
             word if OF_VALUES.contains(&word) => self.not_on_tools(tool, attribute),
             _ => self.refuse_attribute(attribute, &KNOWN),
@@ -113,6 +116,23 @@ impl Resolver<'_> {
         None
     }
 
+    fn progress(&mut self, file: FileId, attribute: &Attribute) -> Option<EventId> {
+        let name = match attribute.args.as_slice() {
+            [argument] => dotted(argument).map(|name| Name::new(name, argument.span)),
+            _ => None,
+        };
+        let Some(name) = name else {
+            let message =
+                "`@progress` needs the name of an event, as in `@progress(import.progress)`";
+            self.bad_value(message.to_owned(), attribute.span);
+            return None;
+        };
+        match self.find(file, &name, Wanted::Event)? {
+            Definition::Event(event) => Some(event),
+            _ => None,
+        }
+    }
+
     fn not_on_tools(&mut self, tool: &Tool, attribute: &Attribute) {
         let word = &attribute.name.node;
         let belongs = match word.as_str() {
@@ -150,6 +170,19 @@ impl Resolver<'_> {
             self.bad_value(message.to_owned(), attribute.span);
         }
         (millis > 0).then_some(millis)
+    }
+}
+
+/// The name that an expression of words and dots is: `import.progress`.
+fn dotted(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Ident(name) => Some(name.clone()),
+        ExprKind::Select {
+            operand,
+            field,
+            optional: false,
+        } => Some(format!("{}.{}", dotted(operand)?, field.node)),
+        _ => None,
     }
 }
 

@@ -13,6 +13,13 @@ impl Resolver<'_> {
     pub(super) fn contradictions(&mut self, tool: &Tool, written: &[Attribute]) {
         let name = &tool.name.node;
         self.of_the_outside(tool, written);
+        if let (Some(secret), Some(_)) = (tool.marks.secret, tool.progress) {
+            let message = format!(
+                "tool `{name}` is `@secret`, and what it reports with `@progress` is shown to whoever reads events"
+            );
+            let diagnostic = Diagnostic::new(&codes::SECRET_SHOWN, message, secret);
+            self.diags.push(diagnostic.help("take one of them out"));
+        }
         match (tool.unattended, tool.approve) {
             (Some(unattended), Some(approve)) => {
                 let (first, second) = match approve.start < unattended.start {
@@ -62,7 +69,7 @@ impl Resolver<'_> {
         let mut seen = Vec::new();
         for attribute in written {
             let word = attribute.name.node.as_str();
-            if !matches!(word, "timeout" | "idempotent") || seen.contains(&word) {
+            if !matches!(word, "timeout" | "idempotent" | "progress") || seen.contains(&word) {
                 continue;
             }
             seen.push(word);

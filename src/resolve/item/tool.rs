@@ -26,6 +26,7 @@ impl Resolver<'_> {
             on_error: None,
             idempotent: None,
             timeout_ms: None,
+            progress: None,
             module: self.module_of(file),
             body: None,
             span: decl.span,

@@ -67,6 +67,7 @@ impl Engine {
         end: FrameEnd,
         tells: bool,
     ) -> RunResult {
+        let warnings = cx.take_warnings();
         let mut half = Vec::new();
         let (mut state, mut interrupts, mut error) = match end {
             FrameEnd::Done => {
@@ -146,6 +147,7 @@ impl Engine {
             begun: true,
             half_joins: half,
             in_doubt: Vec::new(),
+            warnings,
         }
     }
 }

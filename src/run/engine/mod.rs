@@ -382,6 +382,7 @@ impl Engine {
             permitting: Lasting::default(),
             turns: Turns::default(),
             has_kept: AtomicBool::new(false),
+            warnings: Default::default(),
         }
     }
 

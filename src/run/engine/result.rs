@@ -41,6 +41,8 @@ pub struct RunResult {
     /// Tools that are `@idempotent(false)` of which a call had begun in what a new input has taken the place of, and nobody asks
     /// any more whether it happened.
     pub in_doubt: Vec<String>,
+    /// What else people are told of it: tools that reported what their event does not take.
+    pub warnings: Vec<String>,
 }
 
 impl RunResult {
@@ -72,6 +74,9 @@ impl RunResult {
         }
         if !self.in_doubt.is_empty() {
             json.insert("in_doubt".into(), json!(self.in_doubt));
+        }
+        if !self.warnings.is_empty() {
+            json.insert("warnings".into(), json!(self.warnings));
         }
         json.insert("usage".into(), json!(self.usage));
         Json::Object(json)

@@ -16,6 +16,7 @@ pub mod model_call;
 pub mod narrow;
 mod permit;
 mod pieces;
+pub mod progress;
 pub mod retry;
 pub mod subgraph;
 mod tool_call;

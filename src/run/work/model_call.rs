@@ -279,6 +279,7 @@ async fn one_attempt(
         cancel: run.effects.stop.clone(),
         stop: run.effects.stop.clone(),
         memory: None,
+        reports: None,
         waits: run.effects.waits.of_call(),
     };
     let asked = async {

@@ -18,6 +18,7 @@ use crate::run::memory::{self, Access, MemoryTool};
 use crate::run::model::CallContext;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
+use crate::run::report::Reports;
 use crate::run::request::Request;
 use crate::run::task::TaskRun;
 use crate::run::tool::{ToolBackend, ToolCall};
@@ -25,6 +26,7 @@ use crate::value::{Map, Value};
 
 use super::Stop;
 use super::doubt::{self, Known};
+use super::progress::Progress;
 use super::retry::{self, Attempted, Failure};
 use super::tool_call::{Call, Errors};
 
@@ -184,6 +186,8 @@ async fn one_attempt(
     if let Some(begun) = begun {
         doubt::begin(run, call, id, begun, (attempt, &args)).await?;
     }
+    let event = cx.plan.flow.tools[call.tool].progress;
+    let (reports, heard) = event.map(|_| Reports::channel()).unzip();
     let context = CallContext {
         thread_id: cx.thread_id.to_string(),
         run_id: cx.run_id.to_string(),
@@ -209,6 +213,7 @@ async fn one_attempt(
                 run.around.context.to_json(),
             )
         }),
+        reports,
         waits: run.effects.waits.of_call(),
     };
     // Where it is cut off from outside, the question about it has to say how.
@@ -227,6 +232,15 @@ async fn one_attempt(
         },
         &context,
     );
+    let made = async {
+        match (event, heard) {
+            (Some(event), Some(heard)) => {
+                let told = Progress::of(run, (&plan.name, event), (id, attempt));
+                told.during(heard, made).await
+            }
+            _ => made.await,
+        }
+    };
     let made = match plan.timeout {
         None => made.await,
         Some(limit) => context

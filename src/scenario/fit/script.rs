@@ -3,7 +3,7 @@
 use crate::backend::scenario::{CrashPoint, ModelReply};
 use crate::backend::yaml::{Path, Step};
 use crate::base::name;
-use crate::expr::accept::{accept, accept_parts};
+use crate::expr::accept::{accept, accept_fields, accept_parts};
 use crate::ir::{ErrorKind, ModelCall, Node, Tool, ToolId, Work};
 
 use super::nodes;
@@ -49,12 +49,35 @@ pub fn fit(case: &mut Case<'_>) {
         };
         for reply in replies {
             matches(case, &tool, &reply.at);
+            progress(case, &tool, &reply.at);
         }
         if let Some(last) = replies.last() {
             result(case, &tool, &last.at);
         }
     }
     crash(case);
+}
+
+/// Reports of a tool that has none, or that its event does not take.
+fn progress(case: &mut Case<'_>, tool: &Tool, at: &Path) {
+    let list = under(at, [key("progress")]);
+    let suite = case.suite;
+    let Some(reports) = suite.part(&list).and_then(|list| list.as_array()) else {
+        return;
+    };
+    let Some(event) = tool.progress.and_then(|event| case.flow.events.get(event)) else {
+        let message = format!(
+            "tool `{}` has no `@progress`: it reports nothing",
+            tool.name
+        );
+        return case.report(Misfit::key(list, message));
+    };
+    for (index, report) in reports.iter().enumerate() {
+        if let Err(wrong) = accept_fields(report, &event.fields, &case.flow.types) {
+            let at = under(&list, [Step::Index(index)]);
+            case.mismatches(&at, &format!("the payload of `{}`", event.name), &wrong);
+        }
+    }
 }
 
 fn asks(node: &Node) -> Option<&ModelCall> {

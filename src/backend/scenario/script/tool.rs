@@ -26,18 +26,20 @@ impl ToolBackend for ScriptedTool {
         let lists = script.scenario.tools.get(self.list);
         let replies = lists.map_or(&[][..], |(_, replies)| replies);
         let earlier = script.earlier.tools.get(&call.tool);
-        let mut state = script.state();
-        *state.calls.entry(call.tool.clone()).or_default() += 1;
-        let fits = |index: usize| replies.get(index).is_some_and(|r| r.fits(&call.args));
-        let before = || script.before(earlier, cx);
-        let queue = state.tools.get_mut(self.list);
-        let chosen = queue.and_then(|queue| queue.take(&call.tool, cx, before, fits));
+        let chosen = {
+            let mut state = script.state();
+            *state.calls.entry(call.tool.clone()).or_default() += 1;
+            let fits = |index: usize| replies.get(index).is_some_and(|r| r.fits(&call.args));
+            let before = || script.before(earlier, cx);
+            let queue = state.tools.get_mut(self.list);
+            queue.and_then(|queue| queue.take(&call.tool, cx, before, fits))
+        };
         match chosen.and_then(|index| replies.get(index)) {
-            Some(reply) => reply.give(),
+            Some(reply) => reply.give(cx).await,
             None => {
                 let what = describe(&call, cx);
                 let message = nothing_fits(&script.scenario, &what, Some(replies.len()));
-                state.unmatched.push(message.clone());
+                script.state().unmatched.push(message.clone());
                 Err(ToolError::new(ErrorKind::ToolError, message))
             }
         }

@@ -3,11 +3,12 @@
 //!
 //! The program sees only the environment variables that it is allowed, runs in the folder of
 //! `graphc.yaml`, and dies with its whole process group when the call ends early. [`input`] has its arguments ready, [`output`]
-//! reads what it writes.
+//! reads what it writes, [`side`] what it reports while it works.
 
 pub mod absent;
 mod input;
 pub mod output;
+mod side;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use output::Output;
+use side::SideFile;
 
 /// Variables that every program is given where they are set: what it needs to find other programs,
 /// its own files and the language of its messages.
@@ -50,6 +52,9 @@ pub const DEFAULT_ENV: [&str; 12] = [
 pub const IDEMPOTENCY_VARIABLE: &str = "GRAPHC_IDEMPOTENCY_KEY";
 /// Variable that holds the name of the tool, so that one program can serve several.
 pub const TOOL_VARIABLE: &str = "GRAPHC_TOOL";
+
+/// Variable that holds the path of the file that a program which reports adds lines to.
+pub const PROGRESS_VARIABLE: &str = "GRAPHC_PROGRESS";
 
 /// Most bytes of a result, unless the binding says otherwise.
 pub const DEFAULT_LIMIT: usize = 16 << 20;
@@ -116,7 +121,7 @@ impl CommandTool {
     fn spawn(
         &self,
         call: &ToolCall,
-        input: &[u8],
+        (input, side): (&[u8], Option<&SideFile>),
         cx: &CallContext,
     ) -> Result<(Child, Group), ToolError> {
         let mut command = Command::new(program(self.program(), &self.folder));
@@ -132,6 +137,7 @@ impl CommandTool {
             )
             .env(IDEMPOTENCY_VARIABLE, &cx.idempotency_key)
             .env(TOOL_VARIABLE, &call.tool)
+            .envs(side.map(|side| (PROGRESS_VARIABLE, side.path())))
             .stdin(input::ready(input).map_or_else(Stdio::piped, Stdio::from))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -142,6 +148,12 @@ impl CommandTool {
                 "the command `{program}` could not be started: {error}"
             ))
         })
+    }
+
+    /// What the program reports to, where it does.
+    fn side(&self, cx: &CallContext) -> Result<Option<SideFile>, ToolError> {
+        let side = cx.reports.as_ref().map(|_| SideFile::new()).transpose();
+        side.map_err(|error| self.error(format!("no file could be made for its reports: {error}")))
     }
 
     fn error(&self, message: impl AsRef<str>) -> ToolError {
@@ -201,8 +213,16 @@ impl ToolBackend for CommandTool {
         let bounds = Bounds::new(cx, self.spec.timeout);
         let input = json!(call.args).to_string().into_bytes();
         // The group is dropped at every way out of here, and with the call itself: nothing it started lives on.
-        let (child, _group) = self.spawn(&call, &input, cx)?;
-        let output = bounds.within(self.run(child, input)).await;
+        let mut side = self.side(cx)?;
+        let (child, _group) = self.spawn(&call, (&input, side.as_ref()), cx)?;
+        let run = self.run(child, input);
+        let output = match (&mut side, &cx.reports) {
+            (Some(side), Some(reports)) => {
+                let to = (reports, &self.spec.secrets);
+                bounds.within(side.during(to, run)).await
+            }
+            _ => bounds.within(run).await,
+        };
         let output = output.map_err(|mut failure| {
             if failure.kind == ErrorKind::Timeout {
                 failure.message = format!(

@@ -1,8 +1,9 @@
 //! `http` tools: a request made of templates over the arguments, and the part of the reply that is
 //! the result.
 //!
-//! [`template`] fills in the arguments, [`select`] finds the part.
+//! [`template`] fills in the arguments, [`select`] finds the part, `parts` reads a reply that reports before its result.
 
+mod parts;
 pub mod select;
 pub mod template;
 
@@ -21,6 +22,7 @@ use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
+use parts::Parts;
 use select::Selector;
 use template::Renderer;
 
@@ -120,6 +122,10 @@ impl HttpTool {
             }
             failure
         })?;
+        if let (Some(reports), Some(parts)) = (&cx.reports, Parts::of(&response)) {
+            let json = parts::read(response, parts, peer, &bounds, reports).await?;
+            return self.result(call, json);
+        }
         let text_wanted = self.spec.result.is_none() && is_text(&response);
         let bytes = wire::body(response, LIMIT, peer, &bounds).await?;
         if bytes.trim_ascii().is_empty() {
@@ -138,15 +144,19 @@ impl HttpTool {
                 )));
             }
         };
-        match &self.spec.result {
-            None => Ok(self.spec.secrets.scrub_result(json)),
-            Some(selector) => {
-                let part = selector.of(&json).cloned().ok_or_else(|| {
-                    unusable(format!("the reply of `{}` has no `{selector}`", call.tool))
-                });
-                Ok(self.spec.secrets.scrub_result(part?))
-            }
-        }
+        self.result(call, json)
+    }
+
+    /// The part of a reply that is the result.
+    fn result(&self, call: &ToolCall, json: Json) -> Result<Json, Failure> {
+        let part = match &self.spec.result {
+            None => json,
+            Some(selector) => selector.of(&json).cloned().ok_or_else(|| {
+                let why = format!("the reply of `{}` has no `{selector}`", call.tool);
+                Failure::new(ErrorKind::InvalidOutput, why)
+            })?,
+        };
+        Ok(self.spec.secrets.scrub_result(part))
     }
 }
 
