@@ -80,6 +80,7 @@ pub fn analyse(entry: &str, loader: &dyn Loader, families: &Families) -> Analysi
     let checked = crate::check::check(&program, &sources, &mut diagnostics);
     crate::lint::lint(&program, &sources, families, &mut diagnostics);
     crate::check::cascade::settle(&program, &sources, &mut diagnostics);
+    crate::check::library::callers_first(&program, &checked, &mut diagnostics);
     diagnostics.sort();
     Analysis {
         sources,

@@ -69,12 +69,11 @@ impl ChatModel for Replies {
 }
 
 fn maestro() -> graphc::ir::Flow {
-    let text = std::fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/graphs/maestro/maestro.graph"
-    ))
-    .unwrap();
-    let files: BTreeMap<String, String> = [("maestro.graph".to_owned(), text)].into();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("graphs/maestro");
+    let files = ["maestro.graph", "prompts/maestro.md", "prompts/hand_over.md", "prompts/cake_man.md"];
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let files: BTreeMap<String, String> =
+        files.map(|name| (name.to_owned(), read(name))).into();
     let compiled = compile("maestro.graph", &files);
     let shown = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
     compiled.flow.unwrap_or_else(|| panic!("{shown}"))
@@ -136,9 +135,9 @@ async fn an_approval_is_asked_for_and_answered_in_another_run() {
         .unwrap();
     assert_eq!(asked.error, None);
     assert_eq!(asked.state, RunState::Interrupted);
-    assert_eq!(asked.interrupts[0].path, "cake_man/await_approval");
+    assert_eq!(asked.interrupts[0].path, "cake_man/review/await_approval/ask");
     assert!(
-        asked.interrupts[0].ask["diffs"]["intro"]
+        asked.interrupts[0].ask["proposal"]["diffs"]["intro"]
             .as_str()
             .unwrap()
             .contains("+Hello, sweet world")

@@ -1,10 +1,13 @@
-//! The README does what it says: its console blocks are run, its picture is what `graphc viz` draws.
+//! The README, and those of the flows in `graphs/`, do what they say: console blocks are run, pictures are what `graphc viz` draws.
 //!
 //! `<!-- file NAME -->` before a block writes it to a file, `<!-- run -->` runs the commands of a console
-//! block and compares what they print (stdout, then stderr), `<!-- viz FLOW -->` compares a drawing.
-//! All in one folder that has a copy of `graphs/`, in the order of the text. In what is printed, `[..]` stands for
+//! block and compares what they print (stdout, then stderr), `<!-- run postgres -->` the same with a PostgreSQL database of its own
+//! in `DATABASE_URL`, `<!-- viz FLOW -->` compares a drawing.
+//! All of a text in one folder that has a copy of `graphs/`, in the order of the text. In what is printed, `[..]` stands for
 //! any text. `UPDATE=1` writes what differs anew, with ids and the ends of long lines cut.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod cluster;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,8 +21,9 @@ const CUT: &str = "[..]";
 struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
+    fn new(readme: &str) -> Self {
+        let name = readme.replace('/', "-");
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         copy(&project("graphs"), &path.join("graphs"));
@@ -54,6 +58,10 @@ fn copy(from: &Path, to: &Path) {
 struct Shell {
     folder: Folder,
     status: i32,
+    /// The address of a database, once a block has asked for one.
+    database: Option<String>,
+    /// Whether this block asks for it.
+    with_database: bool,
 }
 
 impl Shell {
@@ -66,10 +74,14 @@ impl Shell {
             .iter()
             .find_map(|start| line.strip_prefix(start))
             .unwrap_or_else(|| panic!("only `graphc` can be run, not `{line}`"));
+        let database = self.database.as_ref().filter(|_| self.with_database);
         let output = Command::new(env!("CARGO_BIN_EXE_graphc"))
             .args(words(arguments))
             .current_dir(&self.folder.0)
             .env_remove("NO_COLOR")
+            .env_remove("OPENAI_API_KEY")
+            .env_remove("DATABASE_URL")
+            .envs(database.map(|url| ("DATABASE_URL", url)))
             .env("COLUMNS", "100")
             .stdin(Stdio::null())
             .output()
@@ -136,11 +148,13 @@ fn shortened(line: &str) -> String {
     }
 }
 
-/// The README with each block as it is now; blocks that still say the same stay as they are.
-fn replayed(readme: &str) -> String {
+/// A README with each block as it is now; blocks that still say the same stay as they are.
+fn replayed(name: &str, readme: &str) -> String {
     let mut shell = Shell {
-        folder: Folder::new(),
+        folder: Folder::new(name),
         status: 0,
+        database: None,
+        with_database: false,
     };
     let mut out = String::new();
     let mut task = None::<(String, String)>;
@@ -167,7 +181,14 @@ fn replayed(readme: &str) -> String {
                 std::fs::write(shell.folder.0.join(rest), &block).unwrap();
                 block
             }
-            "run" => console(&mut shell, &block),
+            "run" => {
+                shell.with_database = rest == "postgres";
+                if shell.with_database {
+                    let url = || cluster::shared().url();
+                    shell.database.get_or_insert_with(url);
+                }
+                console(&mut shell, &block)
+            }
             "viz" => shell.run(&format!("graphc viz {rest} --format mermaid")),
             other => panic!("`{other}` is nothing to do with a block"),
         };
@@ -205,19 +226,36 @@ fn console(shell: &mut Shell, block: &str) -> String {
     out
 }
 
+/// The README, and those of flows.
+fn readmes() -> Vec<String> {
+    let flows = std::fs::read_dir(project("graphs")).unwrap();
+    let flows = flows.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let flows = flows.map(|flow| format!("graphs/{flow}/README.md"));
+    let mut all: Vec<String> = flows.filter(|path| project(path).is_file()).collect();
+    all.push("README.md".to_owned());
+    all.sort();
+    all
+}
+
+/// `CASE=maestro` picks the texts with that in their names.
 #[test]
-fn the_readme_does_what_it_says() {
-    let path = project("README.md");
-    let written = std::fs::read_to_string(&path).unwrap();
-    let replayed = replayed(&written);
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, &replayed).unwrap();
-        return;
+fn the_readmes_do_what_they_say() {
+    let case = std::env::var("CASE").unwrap_or_default();
+    let mut report = String::new();
+    for name in readmes().iter().filter(|name| name.contains(&case)) {
+        let path = project(name);
+        let written = std::fs::read_to_string(&path).unwrap();
+        let replayed = replayed(name, &written);
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &replayed).unwrap();
+        } else if written != replayed {
+            report += &format!("{name}\n{}\n", difference(&written, &replayed));
+        }
     }
-    if written != replayed {
-        let changes = difference(&written, &replayed);
-        panic!("README.md says otherwise (UPDATE=1 writes it anew):\n{changes}");
-    }
+    assert!(
+        report.is_empty(),
+        "texts that say otherwise (UPDATE=1 writes them anew):\n{report}"
+    );
 }
 
 fn difference(old: &str, new: &str) -> String {

@@ -20,6 +20,8 @@ pub struct Graph {
     pub params: Vec<Field>,
     /// The fields that a graph must have which a parameter of that name takes.
     pub contracts: Vec<(String, Vec<StateField>)>,
+    /// Values that a prompt is given which stands for a parameter, by the parameter's name.
+    pub briefs: Vec<(String, Vec<Field>)>,
     /// Names of a caller's nodes that it may go to.
     pub leaves: Vec<Name>,
     /// What stands between the braces.

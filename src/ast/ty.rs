@@ -26,6 +26,8 @@ pub enum TypeKind {
     Union(Vec<TypeExpr>),
     /// `"approve"`: that text alone.
     Literal(String),
+    /// `{ decision: Decision, note: string? }`: a record without a name, behind `expect`.
+    Record(Vec<Field>),
 }
 
 /// `@name` or `@name(args)` behind a field, parameter or tool.

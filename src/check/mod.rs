@@ -31,6 +31,7 @@ pub mod idle;
 pub mod instance;
 pub mod lasting;
 pub mod leave;
+pub mod library;
 pub mod lifetime;
 pub mod limit;
 pub mod narrow;

@@ -28,6 +28,7 @@ pub mod folder;
 pub mod git;
 pub mod init;
 pub mod json_arg;
+pub mod library;
 pub mod man;
 pub mod memory;
 pub mod output;
@@ -122,6 +123,8 @@ pub enum Command {
     /// Play one scenario in a process that may be killed; started by `graphc test`
     #[command(hide = true)]
     PlayScenario(test::child::Args),
+    /// Show what the standard library has: its modules, and what each of them exports
+    Std(library::Args),
     /// Show the page of a diagnostic: why, a wrong and a right example
     Explain(explain::Args),
     /// Evaluate an expression and print its value as JSON
@@ -195,6 +198,7 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Threads(args) => threads::run(args, context),
         Command::Memory(args) => memory::run(args, context),
         Command::Viz(args) => viz::run(args, context),
+        Command::Std(args) => library::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),
         Command::Completions(args) => completions::run(args),

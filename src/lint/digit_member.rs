@@ -89,6 +89,7 @@ fn check(ty: &TypeExpr, diags: &mut Diagnostics) {
                 open.extend(members.iter());
                 union(members, diags);
             }
+            TypeKind::Record(fields) => open.extend(fields.iter().map(|field| &field.ty)),
             TypeKind::Name(_) | TypeKind::Literal(_) => {}
         }
     }

@@ -23,6 +23,7 @@ impl Builder<'_> {
             name,
             params: Vec::new(),
             contracts: Vec::new(),
+            briefs: Vec::new(),
             leaves: Vec::new(),
             members: Vec::new(),
             span,
@@ -40,9 +41,16 @@ impl Builder<'_> {
     /// Parameters of a graph. The type of one that is a graph is written with the fields that it must have.
     fn graph_params(&mut self, graph: &mut Graph, pair: Pair) {
         for param in pair.into_inner() {
-            if param.as_rule() != Rule::worker_param {
-                graph.params.extend(self.field(param));
-                continue;
+            match param.as_rule() {
+                Rule::worker_param => {}
+                Rule::brief_param => {
+                    self.brief_param(graph, param);
+                    continue;
+                }
+                _ => {
+                    graph.params.extend(self.field(param));
+                    continue;
+                }
             }
             let (doc, span) = (self.doc(&param), self.span(&param));
             let mut parts = param.into_inner();
@@ -74,6 +82,41 @@ impl Builder<'_> {
                 span,
             });
         }
+    }
+
+    /// A parameter that is a prompt, with the values that it is given.
+    fn brief_param(&mut self, graph: &mut Graph, pair: Pair) {
+        let (doc, span) = (self.doc(&pair), self.span(&pair));
+        let mut parts = pair.into_inner();
+        let Some(name) = parts.next().map(|name| self.name(&name)) else {
+            return;
+        };
+        let mut ty = TypeExpr {
+            kind: TypeKind::Name("prompt".to_owned()),
+            span: name.span,
+        };
+        let mut given = Vec::new();
+        let mut default = None;
+        for part in parts {
+            match part.as_rule() {
+                Rule::kw_prompt => ty.span = self.span(&part),
+                Rule::params => {
+                    ty.span.end = self.span(&part).end;
+                    given = self.params(part);
+                }
+                Rule::expr => default = Some(self.expr(part)),
+                _ => {}
+            }
+        }
+        graph.briefs.push((name.node.clone(), given));
+        graph.params.push(Field {
+            doc,
+            name,
+            ty,
+            default,
+            attributes: Vec::new(),
+            span,
+        });
     }
 
     /// One member as written; several for a chain of edges.

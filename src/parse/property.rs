@@ -76,7 +76,7 @@ impl Builder<'_> {
                 Rule::named_block => Ask::Fields(self.named_block(value)),
                 _ => Ask::Template(self.template(value)?),
             }),
-            Rule::expect_p => PropertyKind::Expect(self.type_expr(value)),
+            Rule::expect_p => PropertyKind::Expect(self.answer_type(value)),
             Rule::with_p => PropertyKind::With(self.named_block(value)),
             Rule::persist_p => PropertyKind::Persist(self.name(&value)),
             Rule::reads_p => PropertyKind::Reads(self.names(value)),

@@ -413,6 +413,8 @@ fn declares(rule: Rule) -> bool {
             | Rule::graph_item
             | Rule::field
             | Rule::state_field
+            | Rule::worker_param
+            | Rule::brief_param
             | Rule::node_m
     )
 }

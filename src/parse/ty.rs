@@ -168,6 +168,18 @@ impl Builder<'_> {
         self.entries(pair.into_inner(), Rule::only_field, Self::field)
     }
 
+    /// A type, or a record that is written in its place.
+    pub fn answer_type(&mut self, pair: Pair) -> TypeExpr {
+        let span = self.span(&pair);
+        match pair.as_rule() {
+            Rule::field_block => TypeExpr {
+                kind: TypeKind::Record(self.field_block(pair)),
+                span,
+            },
+            _ => self.type_expr(pair),
+        }
+    }
+
     /// Parameters between parentheses.
     pub fn params(&mut self, pair: Pair) -> Vec<Field> {
         pair.into_inner().filter_map(|p| self.field(p)).collect()

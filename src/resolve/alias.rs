@@ -82,7 +82,7 @@ impl Resolver<'_> {
                 }
                 TypeKind::Generic(_, of) | TypeKind::Optional(of) => open.push(of),
                 TypeKind::Union(members) => open.extend(members.iter().rev()),
-                TypeKind::Literal(_) => {}
+                TypeKind::Literal(_) | TypeKind::Record(_) => {}
             }
         }
         Some(found)

@@ -17,6 +17,7 @@ use super::Resolver;
 use super::names::{Definition, Symbol};
 use super::naming::Style;
 use super::program::PromptId;
+use super::stdlib;
 
 /// How many of each kind have an id.
 type Counts = HashMap<Discriminant<Item>, u32>;
@@ -52,7 +53,9 @@ impl Resolver<'_> {
                 if !(is_type && self.is_built_in(name)) {
                     self.check_style(name, style(item));
                 }
-                if matches!(item, Item::Function(_)) && !file.standard {
+                if matches!(item, Item::Function(_))
+                    && !(file.standard || stdlib::declares(&file.path, name))
+                {
                     let message = format!(
                         "only the standard library declares functions, found `{}`",
                         name.node

@@ -1,25 +1,33 @@
 //! The standard library: modules shipped inside the binary, written in the language.
 
+use crate::expr::function::functions;
+
+/// A module by its name and its text.
+macro_rules! module {
+    ($name:literal) => {
+        (
+            concat!("std/", $name),
+            include_str!(concat!("../../stdlib/", $name, ".graph")),
+        )
+    };
+}
+
 /// Name and source of each module.
 const MODULES: &[(&str, &str)] = &[
-    ("std/answer", include_str!("../../stdlib/answer.graph")),
-    (
-        "std/citations",
-        include_str!("../../stdlib/citations.graph"),
-    ),
-    ("std/events", include_str!("../../stdlib/events.graph")),
-    ("std/memory", include_str!("../../stdlib/memory.graph")),
-    (
-        "std/operations",
-        include_str!("../../stdlib/operations.graph"),
-    ),
-    ("std/research", include_str!("../../stdlib/research.graph")),
-    (
-        "std/retrieval",
-        include_str!("../../stdlib/retrieval.graph"),
-    ),
-    ("std/tenant", include_str!("../../stdlib/tenant.graph")),
-    ("std/text", include_str!("../../stdlib/text.graph")),
+    module!("answer"),
+    module!("approval"),
+    module!("budget"),
+    module!("changes"),
+    module!("citations"),
+    module!("events"),
+    module!("memory"),
+    module!("messages"),
+    module!("operations"),
+    module!("react"),
+    module!("research"),
+    module!("retrieval"),
+    module!("tenant"),
+    module!("text"),
 ];
 
 /// The source of a module, such as `std/text`.
@@ -30,6 +38,16 @@ pub fn source(name: &str) -> Option<&'static str> {
         .map(|(_, text)| *text)
 }
 
+/// Whether the function of that name is declared by the module whose own file, as it lies in `stdlib/`, has that path.
+pub fn declares(path: &str, function: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let module = file
+        .strip_suffix(".graph")
+        .map(|stem| format!("std/{stem}"));
+    let mut all = functions().iter();
+    all.any(|known| known.name == function && module.as_deref() == Some(known.module))
+}
+
 /// Names of all modules.
 pub fn names() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|(name, _)| *name)
@@ -37,8 +55,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{names, source};
-    use crate::expr::function::functions;
+    use super::{functions, names, source};
 
     /// What a module declares is what the binary has for it.
     #[test]

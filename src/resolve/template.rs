@@ -70,7 +70,8 @@ impl Resolver<'_> {
             Some(Definition::Prompt(prompt)) => Some(prompt),
             _ => None,
         };
-        let args = self.named(file, args);
+        let args = self.taken(name, prompt, args);
+        let args = self.named(file, &args);
         let declared = prompt.and_then(|prompt| self.program.prompts.get(prompt));
         let text = declared.and_then(|declared| declared.text.clone());
         let name = name.clone();

@@ -54,7 +54,35 @@ impl Resolver<'_> {
                 joined(found.into_iter())
             }
             TypeKind::Literal(text) => Type::Literal(text.as_str().into()),
+            TypeKind::Record(fields) => self.record_in_place(file, fields, "answer"),
         }
+    }
+
+    /// The type of an answer to the question of that name; a record that is written in its place is named for it.
+    pub fn answer_type(&mut self, file: FileId, written: &TypeExpr, of: &str) -> Spanned<Type> {
+        match &written.kind {
+            TypeKind::Record(fields) => {
+                let ty = self.record_in_place(file, fields, &format!("{of}-answer"));
+                Spanned::new(ty, written.span)
+            }
+            _ => self.spanned_type(file, written),
+        }
+    }
+
+    fn record_in_place(&mut self, file: FileId, fields: &[Field], name: &str) -> Type {
+        for default in fields.iter().filter_map(|field| field.default.as_ref()) {
+            let message = "a record without a name has no defaults";
+            let help = "make the field a `T?`, or declare the record: `type NAME { .. }`";
+            self.report(&codes::BAD_VALUE, message, default.span, help);
+        }
+        let params = self.params(file, fields, "field", true);
+        let fields = self.record_fields(&params);
+        let record = self.synthetic(name, fields);
+        for param in params.iter().filter(|param| !param.marks.is_empty()) {
+            let key = (record, param.name.node.clone());
+            self.program.marked.insert(key, param.marks);
+        }
+        Type::Record(record)
     }
 
     /// `red | blue`, where both are names of nothing: texts without their quotes.

@@ -9,6 +9,7 @@
 mod args;
 mod base64;
 mod bits;
+mod conversation;
 mod convert;
 mod effect;
 mod extreme;
@@ -310,6 +311,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     let families = [
         base64::FUNCTIONS,
         bits::FUNCTIONS,
+        conversation::FUNCTIONS,
         convert::FUNCTIONS,
         effect::EFFECTS,
         extreme::FUNCTIONS,

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::ast::Name;
+use crate::ast::item::NamedArg;
 use crate::ast::ty::{Field, TypeKind};
 use crate::base::Span;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::Type;
 
 use super::super::Resolver;
 use super::super::graph::{Bound, ItemParam};
 use super::super::names::{Definition, Wanted};
+use super::super::program::PromptId;
 use super::generic::Generic;
 
 /// What a parameter takes that is no value: its type is a keyword.
@@ -52,6 +54,8 @@ pub(in crate::resolve) struct Binding {
     pub(super) declared: Name,
     /// How it is declared.
     pub(super) written: ItemParam,
+    /// Of a prompt, the names of the values that it is given; `None` where its declaration doesn't say.
+    pub(super) values: Option<Vec<String>>,
 }
 
 /// Parameters of a graph that are no values, by name.
@@ -95,6 +99,44 @@ impl Resolver<'_> {
                 .label(binding.declared.span, "declared here"),
         );
         None
+    }
+
+    /// The values that a call gives to the prompt that a parameter stands for: of those that it is said to be given the ones
+    /// that it takes.
+    pub(in crate::resolve) fn taken(
+        &mut self,
+        name: &Name,
+        prompt: Option<PromptId>,
+        args: &[NamedArg],
+    ) -> Vec<NamedArg> {
+        let Some(binding) = self.bound.get(&name.node) else {
+            return args.to_vec();
+        };
+        let Some(values) = binding.values.clone() else {
+            return args.to_vec();
+        };
+        let declared = binding.declared.span;
+        let said = |arg: &NamedArg| values.contains(&arg.name.node);
+        for strange in args.iter().filter(|arg| !said(arg)) {
+            let arg = &strange.name;
+            let message = format!(
+                "prompt `{}` is not said to be given `{}`",
+                name.node, arg.node
+            );
+            let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.span);
+            let found = found.label(declared, "what it is given is said here");
+            let names = values.iter().map(String::as_str);
+            self.diags
+                .push(found.meant(arg.span, &arg.node, names, "it is given"));
+        }
+        let prompt = prompt.and_then(|prompt| self.program.prompts.get(prompt));
+        let takes = |arg: &NamedArg| {
+            prompt.is_none_or(|prompt| prompt.params.iter().any(|p| p.name.node == arg.name.node))
+        };
+        args.iter()
+            .filter(|arg| said(arg) && takes(arg))
+            .cloned()
+            .collect()
     }
 
     /// The type that the name of a parameter stands for.

@@ -52,7 +52,8 @@ impl Resolver<'_> {
                 .map(|permit| self.permit(of.inside, permit))
                 .collect(),
             ask: ask.and_then(|ask| self.ask(of.inside, ask)).map(Box::new),
-            expect: one!(of, Expect).map(|ty| self.spanned_type(of.inside.file, ty)),
+            expect: one!(of, Expect)
+                .map(|ty| self.answer_type(of.inside.file, ty, &of.node.name.node)),
             timeout: self.interrupt_timeout(of).map(Box::new),
         }
     }

@@ -77,6 +77,7 @@ impl Resolver<'_> {
                 default: None,
                 declared: field.name.clone(),
                 written: item_param(field, written),
+                values: values_of(field, written),
             });
         }
         if params.is_empty() {
@@ -349,6 +350,7 @@ impl Resolver<'_> {
         let mut graph = self.header(file, &written);
         let told = self.diags.len();
         self.contracts(file, &written, &params, places);
+        self.briefs(file, &written, &params, places);
         self.bound = outer;
         if self.diags.len() > told {
             return None;
@@ -423,6 +425,13 @@ fn item_param(field: &Field, written: &Written) -> ItemParam {
     }
 }
 
+/// Names of the values that a prompt is given which stands for the parameter; `None` where that isn't said.
+fn values_of(field: &Field, written: &Written) -> Option<Vec<String>> {
+    let mut briefs = written.briefs.iter();
+    let (_, given) = briefs.find(|(name, _)| *name == field.name.node)?;
+    Some(given.iter().map(|value| value.name.node.clone()).collect())
+}
+
 /// What the header of a graph is made of.
 fn without_nodes(written: &Written) -> Written {
     let is_node = |member: &&Member| matches!(member, Member::Node(_));
@@ -432,6 +441,7 @@ fn without_nodes(written: &Written) -> Written {
         name: written.name.clone(),
         params: written.params.clone(),
         contracts: written.contracts.clone(),
+        briefs: written.briefs.clone(),
         leaves: written.leaves.clone(),
         members: members.cloned().collect(),
         span: written.span,

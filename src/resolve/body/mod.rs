@@ -3,6 +3,7 @@
 
 mod based;
 pub(super) mod binding;
+mod brief;
 mod call;
 mod context;
 mod contract;

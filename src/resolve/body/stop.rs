@@ -62,7 +62,7 @@ impl Resolver<'_> {
             name: name.clone(),
             after: interrupt.after,
             ask: ask.and_then(|ask| self.ask(inside, ask)),
-            expect: expect.map(|ty| self.spanned_type(inside.file, ty)),
+            expect: expect.map(|ty| self.answer_type(inside.file, ty, &interrupt.name.node)),
             permits: permits.map(|permit| self.permit(inside, permit)).collect(),
             span: interrupt.span,
         }

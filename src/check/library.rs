@@ -1,0 +1,123 @@
+//! Findings inside of the standard library, shown first where a project uses it.
+//!
+//! The library's text can't be changed, so what is wrong there is wrong with what one of its graphs was given. The place in the
+//! library stays as a label behind that of the call.
+
+use std::collections::BTreeSet;
+
+use crate::base::{FileId, Span};
+use crate::diag::{Diagnostic, Diagnostics, Label};
+use crate::ir::GraphId;
+use crate::resolve::Program;
+use crate::resolve::node::Work;
+use crate::resolve::program::Graph;
+
+use super::Checked;
+
+/// Moves the place of each finding in the library to the calls that it is about.
+pub fn callers_first(program: &Program, checked: &Checked, diags: &mut Diagnostics) {
+    let library = Library::of(program, checked);
+    if library.files.is_empty() {
+        return;
+    }
+    let found = std::mem::take(diags);
+    for finding in found {
+        diags.push(match library.files.contains(&finding.span().file) {
+            true => library.at_the_caller(finding),
+            false => finding,
+        });
+    }
+}
+
+struct Library<'p> {
+    /// What the compiler checked: of graphs with parameters their instances.
+    program: &'p Program,
+    /// The library's files.
+    files: BTreeSet<FileId>,
+}
+
+impl<'p> Library<'p> {
+    fn of(program: &'p Program, checked: &'p Checked) -> Self {
+        let standard = program.trees.iter().filter(|tree| tree.standard);
+        let made = checked.instances.as_ref();
+        Self {
+            program: made.map_or(program, |made| &made.program),
+            files: standard.map(|tree| tree.file).collect(),
+        }
+    }
+
+    fn at_the_caller(&self, mut finding: Diagnostic) -> Diagnostic {
+        let at = finding.span();
+        let graphs = self.program.graphs.entries();
+        let around = graphs.filter(|(_, graph)| graph.span.holds(at));
+        let mut around: Vec<(GraphId, &Graph)> = around.collect();
+        // A finding of some instances names them.
+        let named = |graph: &Graph| {
+            finding
+                .message
+                .contains(&format!("`{}`", graph.shown_name()))
+        };
+        if around.iter().any(|(_, graph)| named(graph)) {
+            around.retain(|(_, graph)| named(graph));
+        }
+        let mut calls = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        for (id, _) in &around {
+            self.calls(*id, &mut calls, &mut seen);
+        }
+        let (Some(first), Some((_, graph))) = (calls.pop_first(), around.first()) else {
+            return finding;
+        };
+        let name = &graph.name.node;
+        finding = finding.here(format!("this is where `{name}` needs it otherwise"));
+        finding.labels.retain(|label| label.span != first);
+        finding.labels.insert(0, label(first, ""));
+        let also = calls.into_iter().map(|call| label(call, "called here too"));
+        finding.labels.extend(also);
+        finding.fix.clear();
+        finding.help(format!(
+            "give `{name}` something else: the library can't be changed"
+        ))
+    }
+
+    /// Where a project calls a graph, also by way of other graphs of the library.
+    fn calls(&self, id: GraphId, calls: &mut BTreeSet<Span>, seen: &mut BTreeSet<GraphId>) {
+        if !seen.insert(id) {
+            return;
+        }
+        for (caller, graph) in self.program.graphs.entries() {
+            for node in &graph.nodes {
+                let Work::Subgraph {
+                    graph: called,
+                    name,
+                    ..
+                } = &node.work
+                else {
+                    continue;
+                };
+                match *called == Some(id) {
+                    true if self.files.contains(&graph.file) => self.calls(caller, calls, seen),
+                    true => drop(calls.insert(name.span)),
+                    false => {}
+                }
+            }
+        }
+        let instance = self
+            .program
+            .graphs
+            .get(id)
+            .and_then(|graph| graph.instance.as_ref());
+        if let Some(declared) = instance.and_then(|instance| instance.declared.as_ref())
+            && !self.files.contains(&declared.name.span.file)
+        {
+            calls.insert(declared.name.span);
+        }
+    }
+}
+
+fn label(span: Span, message: &str) -> Label {
+    Label {
+        span,
+        message: message.to_owned(),
+    }
+}
