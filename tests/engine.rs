@@ -70,10 +70,15 @@ impl ChatModel for Replies {
 
 fn maestro() -> graphc::ir::Flow {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("graphs/maestro");
-    let files = ["maestro.graph", "prompts/maestro.md", "prompts/hand_over.md", "prompts/cake_man.md"];
+    let files = [
+        "maestro.graph",
+        "cake_man.graph",
+        "prompts/maestro.md",
+        "prompts/hand_over.md",
+        "prompts/cake_man.md",
+    ];
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    let files: BTreeMap<String, String> =
-        files.map(|name| (name.to_owned(), read(name))).into();
+    let files: BTreeMap<String, String> = files.map(|name| (name.to_owned(), read(name))).into();
     let compiled = compile("maestro.graph", &files);
     let shown = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
     compiled.flow.unwrap_or_else(|| panic!("{shown}"))
@@ -135,7 +140,10 @@ async fn an_approval_is_asked_for_and_answered_in_another_run() {
         .unwrap();
     assert_eq!(asked.error, None);
     assert_eq!(asked.state, RunState::Interrupted);
-    assert_eq!(asked.interrupts[0].path, "cake_man/review/await_approval/ask");
+    assert_eq!(
+        asked.interrupts[0].path,
+        "cake_man/review/await_approval/ask"
+    );
     assert!(
         asked.interrupts[0].ask["proposal"]["diffs"]["intro"]
             .as_str()

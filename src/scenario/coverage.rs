@@ -225,7 +225,7 @@ pub fn percent(taken: usize, all: usize) -> u8 {
 }
 
 /// The graphs that count: those of the flow's own file, instances that it names, and all that these call. A library may have
-/// others, which its own scenarios are about.
+/// others, which its own scenarios are about; so has the standard library, none of which counts in the flows that use it.
 fn counted(flow: &Flow) -> BTreeSet<GraphId> {
     let graphs = flow.graphs.entries();
     let own = graphs.filter(|(_, graph)| graph.at.file == 0 || is_named_instance(graph));
@@ -241,7 +241,14 @@ fn counted(flow: &Flow) -> BTreeSet<GraphId> {
             _ => None,
         }));
     }
+    counted.retain(|id| !is_standard(flow, *id));
     counted
+}
+
+fn is_standard(flow: &Flow, id: GraphId) -> bool {
+    let graph = flow.graphs.get(id);
+    let file = graph.and_then(|graph| flow.files.get(graph.at.file as usize));
+    file.is_some_and(|file| file.starts_with("std/"))
 }
 
 /// Whether it is declared as `graph NAME = G(..)`. An instance that a call makes has its graph's name, and its values in brackets.
