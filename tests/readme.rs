@@ -2,7 +2,7 @@
 //!
 //! `<!-- file NAME -->` before a block writes it to a file, `<!-- run -->` runs the commands of a console
 //! block and compares what they print (stdout, then stderr), `<!-- run postgres -->` the same with a PostgreSQL database of its own
-//! in `DATABASE_URL`, `<!-- viz FLOW -->` compares a drawing.
+//! in `DATABASE_URL`, `<!-- viz FLOW -->` compares a drawing, `<!-- graphc .. -->` what that command prints.
 //! All of a text in one folder that has a copy of `graphs/`, in the order of the text. In what is printed, `[..]` stands for
 //! any text. `UPDATE=1` writes what differs anew, with ids and the ends of long lines cut.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -190,6 +190,7 @@ fn replayed(name: &str, readme: &str) -> String {
                 console(&mut shell, &block)
             }
             "viz" => shell.run(&format!("graphc viz {rest} --format mermaid")),
+            "graphc" => shell.run(&format!("graphc {rest}")),
             other => panic!("`{other}` is nothing to do with a block"),
         };
         out.push_str(&now);

@@ -37,12 +37,6 @@ impl<'p> Cx<'p> {
         cx
     }
 
-    /// Whether a file is part of the standard library.
-    pub fn standard(&self, file: FileId) -> bool {
-        let mut trees = self.program.trees.iter();
-        trees.any(|tree| tree.file == file && tree.standard)
-    }
-
     /// Items of the project's own files, with their file.
     pub fn items(&self) -> impl Iterator<Item = (FileId, &'p Item)> {
         let own = self.program.trees.iter().filter(|tree| !tree.standard);

@@ -82,6 +82,12 @@ pub struct Tree {
 }
 
 impl Program {
+    /// Whether a file is part of the standard library.
+    pub fn is_standard(&self, file: FileId) -> bool {
+        let mut trees = self.trees.iter();
+        trees.any(|tree| tree.file == file && tree.standard)
+    }
+
     /// Names of the standard-library functions that a file's expressions may call
     /// ([`Scope::functions`](crate::expr::Scope)).
     pub fn functions(&self, file: FileId) -> Arc<Vec<String>> {

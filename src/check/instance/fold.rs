@@ -3,11 +3,13 @@
 //! Only what names a parameter is folded. A condition that is constant without them is written as
 //! it is meant to be, or a mistake of its own, and reported elsewhere.
 
+use std::collections::BTreeSet;
+
 use thin_vec::ThinVec;
 
 use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
-use crate::base::Spanned;
+use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::inline::{LetValue, inlined, let_values};
 use crate::expr::fold::lift::{literal, plain_json};
@@ -30,6 +32,8 @@ pub struct Folding<'a> {
     lets: Vec<LetValue>,
     /// Numbers that the instance can't have.
     pub diags: Diagnostics,
+    /// Each `require` and `ensure` that the parameters make false in every run.
+    pub refusing: BTreeSet<Span>,
 }
 
 impl<'a> Folding<'a> {
@@ -51,6 +55,7 @@ impl<'a> Folding<'a> {
             wrong,
             lets: Vec::new(),
             diags: Diagnostics::new(),
+            refusing: BTreeSet::new(),
         }
     }
 
@@ -134,6 +139,9 @@ impl<'a> Folding<'a> {
     fn may_fail(&mut self, require: &mut Require) -> bool {
         let holds = self.condition(&mut require.condition);
         require.message.iter_mut().for_each(|e| self.expr(e));
+        if holds == Some(false) {
+            self.refusing.insert(require.span);
+        }
         holds != Some(true)
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use serde_json::Value as Json;
 
+use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::NamedArg;
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -12,6 +13,7 @@ use crate::expr::infer::{default_value, doomed};
 use crate::expr::{Scope, Type};
 use crate::ir::GraphId;
 use crate::resolve::Program;
+use crate::resolve::node::Require;
 use crate::resolve::program::{Arg, Declared, Graph, Instance, Node, Param, Work};
 
 use super::Instances;
@@ -264,6 +266,7 @@ impl Instantiator<'_> {
         if !graph.params.is_empty() {
             folding.graph(&mut graph);
             kept = prune(program, &mut graph, &mut found);
+            refused(&graph, &folding, &mut found);
         }
         let ids: Vec<_> = graph.nodes.ids().collect();
         for id in ids {
@@ -422,5 +425,22 @@ fn shown(arg: &Arg, param: &Param) -> String {
     match (&arg.value, param.ty.node.without_null()) {
         (Json::String(member), Type::Enum(_)) => member.clone(),
         (value, _) => value.to_string(),
+    }
+}
+
+/// Reports what an instance asks for and its parameters rule out, in nodes that it reaches.
+fn refused(graph: &Graph, folding: &Folding, found: &mut Diagnostics) {
+    for node in &graph.nodes {
+        let never = |require: &&Require| folding.refusing.contains(&require.span);
+        for require in node.requires.iter().filter(never) {
+            let name = &node.name.node;
+            let said = match require.message.as_ref().map(|said| &said.kind) {
+                Some(ExprKind::Literal(Literal::String(said))) => format!(": {said}"),
+                _ => String::new(),
+            };
+            let message = format!("with these parameters `{name}` fails in every run{said}");
+            let at = require.condition.span;
+            found.push(Diagnostic::new(&codes::ALWAYS_FAILS, message, at));
+        }
     }
 }

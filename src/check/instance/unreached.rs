@@ -19,6 +19,10 @@ pub fn unreached(
     let Some(graph) = program.graphs.get(id).filter(|_| !cfg.broken) else {
         return;
     };
+    // What this flow has no use for in the library, another has.
+    if program.is_standard(graph.file) {
+        return;
+    }
     let of: Vec<GraphId> = instances
         .made_from
         .entries()
