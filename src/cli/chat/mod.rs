@@ -12,12 +12,13 @@ mod talk;
 
 use std::path::PathBuf;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::backend::scenario::Start;
 
 use super::json_arg::{JsonArg, one_stdin};
 use super::run::RunOptions;
+use super::run::field::{FieldArg, with_fields};
 use super::run::session::{Session, Wanted};
 use super::{Context, Exit, Failure, flow, folder};
 
@@ -28,7 +29,7 @@ const EXAMPLES: &str = "\
 Examples:
   graphc chat desk.graph
   graphc chat desk.graph --thread t1              on with an earlier conversation
-  graphc chat desk.graph --profile openai -v
+  graphc chat graphs/desk -i tenant=acme --profile openai -v
   graphc chat desk.graph --scenario handed_over   offline, with the scenario's replies
   echo Hello | graphc chat desk.graph
 
@@ -50,6 +51,9 @@ pub struct Args {
     /// Other `in` fields of the graph, sent with each message: an object
     #[arg(long, value_name = "JSON|@FILE")]
     pub input: Option<JsonArg>,
+    /// One of these fields, before `--input`: a text as it is, else JSON; may be given several times
+    #[arg(short = 'i', value_name = "FIELD=VALUE")]
+    pub fields: Vec<FieldArg>,
     /// The constants of each run: an object of the graph's `context`
     #[arg(long, value_name = "JSON|@FILE")]
     pub context: Option<JsonArg>,
@@ -103,7 +107,9 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let graph = flow::graph(session.flow(), named)?;
     let field = MessagesField::of(session.flow(), graph)?;
     let scripted = scenario.map(|scenario| Json::Object(scenario.input.clone()));
-    let input = field.beside(input.or(scripted).unwrap_or_default())?;
+    let input = input.or(scripted).unwrap_or_else(|| json!({}));
+    let input = with_fields(input, &args.fields, session.flow(), graph)?;
+    let input = field.beside(input)?;
     let scripted = scenario.map(|scenario| scenario.context.clone().into());
     let constants = constants.or(scripted).unwrap_or_default();
     session.names_graph(graph);
