@@ -60,6 +60,7 @@
 //! | [`compile`](mod@compile) | the order of the stages | |
 //! | [`audit`] | what a flow can do and cost at worst | files, prices |
 //! | [`viz`] | drawings of a flow | files |
+//! | [`import`] | drawings of other systems to the skeleton of a flow | files |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
 //! | [`store`] | threads in memory, in SQLite and in PostgreSQL | what a record means |
 //! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
@@ -139,6 +140,7 @@ pub mod embed;
 pub mod evaluate;
 pub mod expr;
 pub mod fmt;
+pub mod import;
 pub mod ir;
 pub mod lint;
 pub mod lower;

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The modules from the inside out.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "base", "value", "diag", "ast", "parse", "fmt", "expr", "ir", "resolve", "check", "lint",
-    "lower", "compile", "audit", "viz", "run", "store", "backend", "scenario", "evaluate", "embed",
-    "cli",
+    "lower", "compile", "audit", "viz", "import", "run", "store", "backend", "scenario",
+    "evaluate", "embed", "cli",
 ];
 
 /// What the runtime sees of the compiler: the contract, and what expressions need.

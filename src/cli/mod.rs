@@ -26,6 +26,7 @@ pub mod flow;
 pub mod fmt;
 pub mod folder;
 pub mod git;
+pub mod import;
 pub mod init;
 pub mod json_arg;
 pub mod library;
@@ -127,6 +128,8 @@ pub enum Command {
     Std(library::Args),
     /// Show the page of a diagnostic: why, a wrong and a right example
     Explain(explain::Args),
+    /// Make the skeleton of a flow from a drawing: what LangGraph's `draw_mermaid()` gives
+    Import(import::Args),
     /// Evaluate an expression and print its value as JSON
     Eval(eval::Args),
     /// Print the completion script of a shell
@@ -199,6 +202,7 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Memory(args) => memory::run(args, context),
         Command::Viz(args) => viz::run(args, context),
         Command::Std(args) => library::run(args, context),
+        Command::Import(args) => import::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),
         Command::Completions(args) => completions::run(args),
