@@ -100,6 +100,7 @@ pub fn graphs(drawing: &Drawing, name: &str) -> Vec<Graph> {
         frames: Vec::new(),
         nested: BTreeMap::new(),
         places: Vec::new(),
+        left_for: BTreeSet::new(),
     };
     for frame in &drawing.frames {
         let around = frame.around.and_then(|frame| builder.frames.get(frame));
@@ -135,6 +136,8 @@ struct Builder {
     nested: BTreeMap<(usize, String), usize>,
     /// The graph and the role of each box.
     places: Vec<(usize, Role)>,
+    /// Nodes, with their graphs, that called graphs leave for.
+    left_for: BTreeSet<(usize, usize)>,
 }
 
 impl Builder {
@@ -267,6 +270,7 @@ impl Builder {
                 (_, Target::Node(node)) => {
                     let name = self.name(common, *node);
                     self.lead(*graph, source, way(Target::Parent(name.clone())));
+                    self.left_for.insert((common, *node));
                     self.leave(&up, depth, name);
                     return;
                 }
@@ -342,12 +346,14 @@ impl Builder {
 
     /// What leads nowhere leads to the end; what nothing leads to is where the graph begins.
     fn ends_and_starts(&mut self) {
-        for graph in &mut self.graphs {
+        for (index, graph) in self.graphs.iter_mut().enumerate() {
             let ways = graph.nodes.iter().flat_map(|node| &node.ways);
             let reached: BTreeSet<&Target> =
                 ways.chain(&graph.start).map(|way| &way.target).collect();
             let nodes = 0..graph.nodes.len();
-            let sources = nodes.filter(|node| !reached.contains(&Target::Node(*node)));
+            let sources = nodes.filter(|node| {
+                !reached.contains(&Target::Node(*node)) && !self.left_for.contains(&(index, *node))
+            });
             let mut begins: Vec<usize> = sources.collect();
             if begins.is_empty() && graph.start.is_empty() && !graph.nodes.is_empty() {
                 begins.push(0);
