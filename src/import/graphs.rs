@@ -26,7 +26,7 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// Names of the callers' nodes that it leaves for.
     pub leaves: BTreeSet<String>,
-    /// Nodes that the drawing leads nothing to, where not the only one begins the graph.
+    /// Nodes that the drawing leads nothing to, and of which it is a guess that the graph begins there.
     pub unreached: Vec<String>,
 }
 
@@ -355,10 +355,11 @@ impl Builder {
                 !reached.contains(&Target::Node(*node)) && !self.left_for.contains(&(index, *node))
             });
             let mut begins: Vec<usize> = sources.collect();
-            if begins.is_empty() && graph.start.is_empty() && !graph.nodes.is_empty() {
+            let circle = begins.is_empty() && graph.start.is_empty() && !graph.nodes.is_empty();
+            if circle {
                 begins.push(0);
             }
-            if begins.len() > 1 || !graph.start.is_empty() {
+            if circle || begins.len() > 1 || !graph.start.is_empty() {
                 let names = begins.iter().filter_map(|node| graph.nodes.get(*node));
                 graph.unreached = names.map(|node| node.name.clone()).collect();
             }

@@ -170,7 +170,7 @@ impl Writer<'_> {
             let about = format!("{}.{name}", graph.name);
             self.gap(
                 &about,
-                &format!("what leads to `{name}`: nothing in the drawing does"),
+                &format!("whether the graph begins with `{name}`: the drawing doesn't say it"),
             );
         }
         match choice {
