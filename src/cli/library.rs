@@ -169,14 +169,13 @@ fn indented(out: &mut String, by: &str, text: &str) {
 fn as_json(module: &Module) -> serde_json::Value {
     let part = |part: &Part| json!({ "text": part.text, "doc": part.doc });
     let entry = |entry: &Entry| {
-        let mut line = json!({
-            "kind": entry.kind,
-            "name": entry.name,
-            "signature": entry.signature,
-            "doc": entry.doc,
-        });
+        let mut line = serde_json::Map::new();
+        line.insert("kind".to_owned(), json!(entry.kind));
+        line.insert("name".to_owned(), json!(entry.name));
+        line.insert("signature".to_owned(), json!(entry.signature));
+        line.insert("doc".to_owned(), json!(entry.doc));
         for (title, parts) in &entry.parts {
-            line[*title] = parts.iter().map(part).collect();
+            line.insert(title.to_string(), parts.iter().map(part).collect());
         }
         line
     };
