@@ -31,6 +31,7 @@ pub use memory::{EmbedSpec, MemorySpec, unknown_provider};
 pub use model::ModelBinding;
 pub use read::load;
 pub use tool::{ToolSpec, is_address, is_variable};
+pub use variables::fill;
 
 /// What `graphc.yaml` says under one profile. [`Config::empty`] is that of a project without one.
 #[derive(Debug, Clone)]

@@ -83,27 +83,13 @@ impl<'a> Variables<'a> {
 
     /// A text with its variables filled in.
     pub fn fill(&self, text: &str, cursor: &Cursor<'_>, form: Form) -> String {
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("${") {
-            if let Some(before) = before.strip_suffix('$') {
-                out += before;
-                out += "${";
-                rest = after;
-                continue;
-            }
-            out += before;
-            let Some((inner, after)) = after.split_once('}') else {
-                let help = "close it: `${NAME}`; the two characters themselves are written `$${`";
-                let message = "`${` has no `}`";
-                cursor.report(cursor.finding(message).help(help));
-                self.faulty.set(true);
-                return out;
-            };
-            out += &self.value(inner, cursor, form);
-            rest = after;
-        }
-        out + rest
+        fill(text, |inner| self.value(inner, cursor, form)).unwrap_or_else(|before| {
+            let help = "close it: `${NAME}`; the two characters themselves are written `$${`";
+            let message = "`${` has no `}`";
+            cursor.report(cursor.finding(message).help(help));
+            self.faulty.set(true);
+            before
+        })
     }
 
     fn value(&self, inner: &str, cursor: &Cursor<'_>, form: Form) -> String {
@@ -164,6 +150,30 @@ impl<'a> Variables<'a> {
             missing: self.missing.into_inner(),
         }
     }
+}
+
+/// A text with a value in place of each `${..}`; `$${` is `${`.
+///
+/// # Errors
+/// What stands before a `${` that has no `}`.
+pub fn fill(text: &str, mut value: impl FnMut(&str) -> String) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        if let Some(before) = before.strip_suffix('$') {
+            out += before;
+            out += "${";
+            rest = after;
+            continue;
+        }
+        out += before;
+        let Some((inner, after)) = after.split_once('}') else {
+            return Err(out);
+        };
+        out += &value(inner);
+        rest = after;
+    }
+    Ok(out + rest)
 }
 
 /// A text as a template that gives it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::backend::config::{is_address, is_variable};
+use crate::backend::config::{fill, is_address, is_variable};
 use crate::backend::yaml::{Cursor, Path};
 
 /// How long a service may take until it is ready, where it doesn't say.
@@ -127,26 +127,19 @@ fn known(text: &str, port: u16) -> String {
 /// # Errors
 /// In words, where it asks for something else.
 fn filled(text: &str, port: u16) -> Result<String, String> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        if let Some(before) = before.strip_suffix('$') {
-            out += before;
-            out += "${";
-            rest = after;
-            continue;
-        }
-        let (name, after) = after.split_once('}').ok_or("`${` has no `}`")?;
+    let mut other = None;
+    let filled = fill(text, |name| {
         if name != "PORT" {
-            return Err(format!(
-                "`${{{name}}}` is not filled in here, only `${{PORT}}` is"
-            ));
+            other.get_or_insert_with(|| name.to_owned());
         }
-        out += before;
-        out += &port.to_string();
-        rest = after;
+        port.to_string()
+    });
+    match other {
+        Some(name) => Err(format!(
+            "`${{{name}}}` is not filled in here, only `${{PORT}}` is"
+        )),
+        None => filled.map_err(|_| "`${` has no `}`".to_owned()),
     }
-    Ok(out + rest)
 }
 
 #[cfg(test)]
