@@ -1,14 +1,16 @@
-//! The README, and those of the flows in `graphs/`, do what they say: console blocks are run, pictures are what `graphc viz` draws.
+//! The README, those of the flows in `graphs/`, and the tour do what they say: console blocks are run, pictures are what `graphc viz` draws.
 //!
 //! `<!-- file NAME -->` before a block writes it to a file, `<!-- run -->` runs the commands of a console
 //! block and compares what they print (stdout, then stderr), `<!-- run postgres -->` the same with a PostgreSQL database of its own
 //! in `DATABASE_URL`, `<!-- viz FLOW -->` compares a drawing, `<!-- graphc .. -->` what that command prints.
+//! `$ echo 'TEXT' | graphc ..` gives a command its input; how long a scenario took is left out.
 //! All of a text in one folder that has a copy of `graphs/`, in the order of the text. In what is printed, `[..]` stands for
 //! any text. `UPDATE=1` writes what differs anew, with ids and the ends of long lines cut.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod cluster;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -70,6 +72,7 @@ impl Shell {
         if line == "echo $?" {
             return format!("{}\n", self.status);
         }
+        let (input, line) = piped(line);
         let arguments = ["graphc ", "cargo run -- "]
             .iter()
             .find_map(|start| line.strip_prefix(start))
@@ -83,14 +86,40 @@ impl Shell {
             .env_remove("DATABASE_URL")
             .envs(database.map(|url| ("DATABASE_URL", url)))
             .env("COLUMNS", "100")
-            .stdin(Stdio::null())
-            .output()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .and_then(|mut process| {
+                // A command that has read nothing may be done already.
+                let _ = process.stdin.take().unwrap().write_all(input.as_bytes());
+                process.wait_with_output()
+            })
             .unwrap();
         self.status = output.status.code().unwrap();
         let text = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
         let lines = text.iter().flat_map(|text| text.lines());
-        lines.map(|line| format!("{}\n", line.trim_end())).collect()
+        lines.map(|line| format!("{}\n", untimed(line))).collect()
     }
+}
+
+/// What `echo 'TEXT' | COMMAND` gives to a command, and the command.
+fn piped(line: &str) -> (String, &str) {
+    let echoed = line.strip_prefix("echo '");
+    match echoed.and_then(|rest| rest.split_once("' | ")) {
+        Some((text, command)) => (format!("{text}\n"), command),
+        None => (String::new(), line),
+    }
+}
+
+/// A line without the time that a scenario took, which is shown where it was long.
+fn untimed(line: &str) -> &str {
+    let line = line.trim_end();
+    let time = line.rsplit_once(" (").filter(|(name, time)| {
+        let seconds = time.strip_suffix(" s)").unwrap_or_default();
+        name.starts_with("  ✓ ") && seconds.parse::<f64>().is_ok()
+    });
+    time.map_or(line, |(name, _)| name)
 }
 
 /// Words of a command line; single quotes keep blanks.
@@ -227,13 +256,13 @@ fn console(shell: &mut Shell, block: &str) -> String {
     out
 }
 
-/// The README, and those of flows.
+/// The README, those of flows, and the tour.
 fn readmes() -> Vec<String> {
     let flows = std::fs::read_dir(project("graphs")).unwrap();
     let flows = flows.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let flows = flows.map(|flow| format!("graphs/{flow}/README.md"));
     let mut all: Vec<String> = flows.filter(|path| project(path).is_file()).collect();
-    all.push("README.md".to_owned());
+    all.extend(["README.md", "docs/tour.md"].map(str::to_owned));
     all.sort();
     all
 }
@@ -271,6 +300,13 @@ fn cuts_match_anything() {
     assert!(matches("a\n", "a\n") && !matches("a\n", "ab\n"));
     assert!(matches("a[..]c\n", "a b c\n") && matches("a[..]\n", "abc\n"));
     assert!(!matches("a[..]c\n", "a b d\n") && !matches("", "a\n"));
+    assert_eq!(
+        piped("echo 'a b' | graphc c"),
+        ("a b\n".to_owned(), "graphc c")
+    );
+    assert_eq!(piped("graphc c"), (String::new(), "graphc c"));
+    assert_eq!(untimed("  ✓ a (b) (1.5 s)"), "  ✓ a (b)");
+    assert_eq!(untimed("2 passed (1.5 s)"), "2 passed (1.5 s)");
     assert_eq!(words("a 'b c' d"), ["a", "b c", "d"]);
     assert_eq!(words("--answer '{\"a\": 1}'"), ["--answer", "{\"a\": 1}"]);
 }

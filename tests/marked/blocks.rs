@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The documents whose flows are compiled.
-pub const DOCUMENTS: [&str; 7] = [
+pub const DOCUMENTS: [&str; 8] = [
     "README.md",
     "docs/language.md",
     "docs/safety.md",
@@ -11,6 +11,7 @@ pub const DOCUMENTS: [&str; 7] = [
     "docs/cli.md",
     "docs/functions.md",
     "docs/langgraph.md",
+    "docs/tour.md",
 ];
 
 /// A flow of a document: where it begins, its text, and what may be reported of it.
