@@ -10,6 +10,7 @@
 mod marked;
 
 mod docs {
+    mod lines;
     pub mod matrix;
     mod parity;
     mod ports;

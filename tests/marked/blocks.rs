@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The documents whose flows are compiled.
-pub const DOCUMENTS: [&str; 8] = [
+pub const DOCUMENTS: [&str; 9] = [
     "README.md",
     "docs/language.md",
     "docs/safety.md",
@@ -12,6 +12,7 @@ pub const DOCUMENTS: [&str; 8] = [
     "docs/functions.md",
     "docs/langgraph.md",
     "docs/tour.md",
+    "docs/from-langgraph.md",
 ];
 
 /// A flow of a document: where it begins, its text, and what may be reported of it.
