@@ -123,6 +123,7 @@ mod tests {
         after.push(said("assistant", "yes"));
         assert_eq!(added(&before, &after), ["yes"]);
         // A list that was cut down has nothing new.
-        assert!(added(&before, &after[1..2]).is_empty());
+        after.truncate(2);
+        assert!(added(&before, &after).is_empty());
     }
 }
