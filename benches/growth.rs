@@ -113,7 +113,7 @@ fn after(flow: &Flow, shape: Shape, n: usize, files: &Files, watch: &mut Watch) 
         let mut sources = SourceMap::new();
         let id = sources.add("bench.test.yaml", text);
         if let Ok(suite) = watch.stage("scenarios", || scenario::load(&sources, id)) {
-            watch.stage("fit", || graphc::scenario::fit(&suite, flow));
+            watch.stage("fit", || graphc::scenario::fit(&suite, flow, None));
         }
     }
 }

@@ -166,6 +166,7 @@ impl Reader {
             TypeKind::Optional(of) => Type::nullable(self.ty(of)),
             TypeKind::Union(members) => Type::Union(members.iter().map(|m| self.ty(m)).collect()),
             TypeKind::Literal(text) => Type::Literal(text.as_str().into()),
+            TypeKind::Record(_) => panic!("a record here has a name"),
         }
     }
 

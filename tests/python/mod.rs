@@ -1,7 +1,10 @@
 //! Python for the tests: the interpreter, and packages in a folder of the test's own.
 //!
-//! Where `python3` or its `venv` is missing it is installed (`apt-get install -y python3 python3-venv`), and a test that needs
-//! it fails where that fails.
+//! Where `python3` or its `venv` is missing it is installed (`apt-get install -y python3-venv`), and a test that needs it fails where that
+//! fails.
+
+#[path = "../install/mod.rs"]
+mod install;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +20,7 @@ pub fn with_packages(folder: &Path, packages: &[&str]) -> PathBuf {
     let _ = std::fs::remove_dir_all(folder);
     let made = || run(Command::new("python3").args(["-m", "venv"]).arg(folder));
     if made().is_err() {
-        install();
+        install::apt("python3-venv");
         made().unwrap_or_else(|said| panic!("python3 -m venv: {said}"));
     }
     let pip = [
@@ -38,23 +41,5 @@ fn run(command: &mut Command) -> Result<(), String> {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         Err(error) => Err(error.to_string()),
-    }
-}
-
-fn install() {
-    let root = run(Command::new("sh").args(["-c", "test \"$(id -u)\" = 0"])).is_ok();
-    for args in [
-        &["update"][..],
-        &["install", "-y", "python3", "python3-venv"],
-    ] {
-        let mut command = match root {
-            true => Command::new("apt-get"),
-            false => Command::new("sudo"),
-        };
-        if !root {
-            command.args(["-n", "apt-get"]);
-        }
-        // What can't be installed is said by what needs it.
-        let _ = run(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"));
     }
 }
