@@ -1,8 +1,10 @@
 //! The TextMate grammar of `editors/`: the real tokenizer of VS Code, with its real engine of expressions, reads all flows.
 //!
 //! `tests/editors/scopes.txt` says what words of flows are shown as. The tokenizer's packages are installed into a folder below
-//! `CARGO_TARGET_TMPDIR`, once: that takes Node.js with npm.
+//! `CARGO_TARGET_TMPDIR`, once. Where npm is missing it is installed with Node.js (`apt-get install -y npm`).
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod install;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,9 +34,13 @@ fn tokenizer() -> PathBuf {
     }
     if is_new {
         let mut npm = Command::new("npm");
-        npm.args(["ci", "--no-audit", "--no-fund"]);
-        let output = npm.current_dir(&folder).output();
-        let output = output.expect("npm: install Node.js (`apt-get install nodejs npm`)");
+        npm.args(["ci", "--no-audit", "--no-fund"])
+            .current_dir(&folder);
+        let output = npm.output().or_else(|_| {
+            install::apt("npm");
+            npm.output()
+        });
+        let output = output.expect("npm comes with Node.js");
         let words = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "npm ci: {words}");
     }
