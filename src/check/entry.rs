@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::NodeId;
-use crate::resolve::program::{Graph, Node, Program, Work};
+use crate::resolve::program::{Graph, Jump, Node, Program, Route, TargetKind, Work};
 
 use super::cfg::build::called_bodies;
 use super::cfg::{BlockId, ControlFlowGraph, EdgeKind};
@@ -22,6 +22,21 @@ pub fn entry(graph: &Graph, diags: &mut Diagnostics) {
         )
         .help(format!("say where it begins: `start -> {name}`")),
     );
+}
+
+/// Reports computed targets of `start` and of joins: only a node has `ends` that say where they may lead.
+pub fn computed(graph: &Graph, diags: &mut Diagnostics) {
+    let start = graph.start.iter().flat_map(Route::targets);
+    let joins = graph.joins.iter().map(|join| &join.to);
+    for target in start.chain(joins.flat_map(Jump::targets)) {
+        if matches!(target.kind, TargetKind::Computed(_)) {
+            let message = "a target outside of nodes can't be computed";
+            diags.push(
+                Diagnostic::new(&codes::MISSING_ENDS, message, target.span)
+                    .help("lead to a `branch` that has `ends` and this as its `goto`"),
+            );
+        }
+    }
 }
 
 /// Reports nodes with both a static edge and a `goto`, and nodes with neither that need one.

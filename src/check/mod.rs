@@ -202,6 +202,7 @@ fn graph(
     let mut diags = Diagnostics::new();
     let ends = |child: GraphId| analyses.cfgs.get(child).is_some_and(calls::can_end);
     entry::entry(graph, &mut diags);
+    entry::computed(graph, &mut diags);
     entry::ways_on(program, graph, cfg, &ends, &mut diags);
     leave::leaves(graph, &mut diags);
     context::contexts(program, graph, &mut diags);
