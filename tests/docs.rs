@@ -6,6 +6,7 @@
 //! ` ```graph,wrong ` has errors.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod install;
 #[allow(dead_code)]
 mod marked;
 
@@ -14,6 +15,7 @@ mod docs {
     pub mod matrix;
     mod parity;
     mod ports;
+    mod recipes;
 }
 
 use std::collections::BTreeMap;
@@ -148,9 +150,11 @@ fn the_functions_are_those_of_the_table() {
 /// What `[text](path#part)` in a document points to is there.
 #[test]
 fn links_lead_somewhere() {
-    let mut documents: Vec<PathBuf> = std::fs::read_dir(project("docs"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
+    let folders = ["docs", "docs/recipes"].map(|folder| std::fs::read_dir(project(folder)));
+    let mut documents: Vec<PathBuf> = folders
+        .into_iter()
+        .flat_map(|entries| entries.unwrap().map(|entry| entry.unwrap().path()))
+        .filter(|path| path.is_file())
         .collect();
     documents.extend(["README.md", "CHANGELOG.md"].map(project));
     let mut wrong = Vec::new();
