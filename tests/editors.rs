@@ -106,8 +106,9 @@ fn flows_have_colours() {
     let sample = tokenizer().join("scopes.graph");
     std::fs::write(&sample, flow).unwrap();
     let mut files = vec![sample.clone()];
-    flows(&project("graphs"), &mut files);
-    flows(&project("stdlib"), &mut files);
+    for folder in ["graphs", "stdlib", "examples"] {
+        flows(&project(folder), &mut files);
+    }
     let tokens = tokens(&files);
     let mut wrong = Vec::new();
     for Token(file, line, column, text, scopes) in &tokens {
