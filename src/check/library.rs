@@ -9,8 +9,7 @@ use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, Label};
 use crate::ir::GraphId;
 use crate::resolve::Program;
-use crate::resolve::node::Work;
-use crate::resolve::program::Graph;
+use crate::resolve::program::{Graph, Node};
 
 use super::Checked;
 
@@ -86,19 +85,11 @@ impl<'p> Library<'p> {
             return;
         }
         for (caller, graph) in self.program.graphs.entries() {
-            for node in &graph.nodes {
-                let Work::Subgraph {
-                    graph: called,
-                    name,
-                    ..
-                } = &node.work
-                else {
-                    continue;
-                };
-                match *called == Some(id) {
-                    true if self.files.contains(&graph.file) => self.calls(caller, calls, seen),
-                    true => drop(calls.insert(name.span)),
-                    false => {}
+            let called = graph.nodes.iter().filter_map(Node::called);
+            for (_, name) in called.filter(|(called, _)| *called == id) {
+                match self.files.contains(&graph.file) {
+                    true => self.calls(caller, calls, seen),
+                    false => _ = calls.insert(name.span),
                 }
             }
         }

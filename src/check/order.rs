@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use roaring::RoaringBitmap;
+
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -10,7 +12,6 @@ use crate::ir::{Channel, FieldId, NodeId};
 use crate::resolve::program::{Graph, Program, Reducer};
 
 use super::cfg::past_reducer::HandedOn;
-use super::cfg::sparse::Sparse;
 use super::cfg::writes_of;
 use super::cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, Write};
 
@@ -87,17 +88,21 @@ fn meeting(
     past: impl Fn(&Write) -> bool,
     counts: impl Fn(&Write, &Write) -> bool,
 ) -> Option<((NodeId, Write), (NodeId, Write))> {
-    let all: Sparse = writers.keys().map(|id| id.0).collect();
+    let all: RoaringBitmap = writers.keys().map(|id| id.0).collect();
     let special = writers
         .iter()
         .filter(|(_, writes)| writes.iter().any(&past));
-    let special: Sparse = special.map(|(id, _)| id.0).collect();
+    let special: RoaringBitmap = special.map(|(id, _)| id.0).collect();
     for (a, own) in writers {
         let partners = mhp.partners(*a);
         // Two that don't count by themselves count by no other.
         let plain = own.iter().all(|write| !counts(write, write));
         let others = if plain { &special } else { &all };
-        for b in partners.common(others).map(NodeId).filter(|b| b >= a) {
+        for b in (&*partners & others)
+            .into_iter()
+            .map(NodeId)
+            .filter(|b| b >= a)
+        {
             for first in own {
                 let of_b = writers.get(&b).into_iter().flatten();
                 if let Some(second) = of_b.into_iter().find(|second| counts(first, second)) {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use roaring::RoaringBitmap;
+
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, JoinId, NodeId};
@@ -9,7 +11,6 @@ use crate::ir::{FieldId, JoinId, NodeId};
 use super::super::not_proven::not_proven;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, Transition, Write};
-use super::sparse::Sparse;
 use super::step_writes::{FieldWriters, by_field, by_task, collides, help, makers, on_ways};
 
 /// Most pairs of last members of two joins that are tried.
@@ -54,12 +55,10 @@ fn beside(
     nodes: &BTreeMap<FieldId, BTreeMap<NodeId, FieldWriters>>,
 ) -> Option<Diagnostic> {
     let by_node = nodes.get(&field)?;
-    let writers: Sparse = by_node.keys().map(|id| id.0).collect();
+    let writers: RoaringBitmap = by_node.keys().map(|id| id.0).collect();
     let members = || cfg.members(id);
     let near = members().map(|member| mhp.partners(member));
-    let near: BTreeSet<u32> = near
-        .flat_map(|near| near.common(&writers).collect::<Vec<_>>())
-        .collect();
+    let near: BTreeSet<u32> = near.flat_map(|near| &*near & &writers).collect();
     let others = near.into_iter().map(NodeId);
     let others = others.filter(|node| !members().any(|member| member == *node));
     for node in others.filter(|node| mhp.leads_on_beside(id, *node)) {
@@ -114,7 +113,7 @@ fn first_of(
         let members = cfg.members(*id);
         members.for_each(|member| _ = by_member.entry(member).or_default().insert(at));
     }
-    let all: Sparse = by_member.keys().map(|id| id.0).collect();
+    let all: RoaringBitmap = by_member.keys().map(|id| id.0).collect();
     for (at, (id, makers)) in writers.iter().enumerate() {
         if let Some((_, write)) = makers.collide(makers)
             && mhp.leads_on_twice(*id)
@@ -124,7 +123,7 @@ fn first_of(
         let mut tries: BTreeMap<usize, Vec<(NodeId, NodeId)>> = BTreeMap::new();
         for member in cfg.members(*id) {
             let partners = mhp.partners(member);
-            let near = partners.common(&all).map(NodeId);
+            let near = (&*partners & &all).into_iter().map(NodeId);
             for last in near.filter(|near| *near != member).chain([member]) {
                 let others = by_member.get(&last).into_iter().flatten();
                 for other in others.filter(|other| **other > at) {

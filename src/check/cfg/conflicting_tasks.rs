@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use roaring::RoaringBitmap;
+
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::NodeId;
 
 use super::duplicate_activation::Twice;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, Write};
-use super::sparse::Sparse;
 use super::step_writes::{FieldWriters, by_field, collides, help};
 use super::witness::Witness;
 
@@ -52,11 +53,15 @@ pub fn races(
 
 /// The first two of the writers that may run together, and as many of the others as are shown.
 fn clash(writers: &BTreeMap<NodeId, FieldWriters>, mhp: &MayHappenInParallel) -> Option<Clash> {
-    let all: Sparse = writers.keys().map(|id| id.0).collect();
+    let all: RoaringBitmap = writers.keys().map(|id| id.0).collect();
     let mut clash: Option<Clash> = None;
     for (a, first) in writers {
         let partners = mhp.partners(*a);
-        for b in partners.common(&all).map(NodeId).filter(|b| b >= a) {
+        for b in (&*partners & &all)
+            .into_iter()
+            .map(NodeId)
+            .filter(|b| b >= a)
+        {
             let both = writers.get(&b).and_then(|second| first.collide(second));
             let Some((first, second)) = both else {
                 continue;

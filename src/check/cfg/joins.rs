@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use roaring::RoaringBitmap;
+
 use crate::base::Span;
 use crate::ir::{JoinId, NodeId};
 
 use super::mhp::{Fork, MayHappenInParallel};
 use super::model::BlockId;
 use super::place::TokenPlace;
-use super::sparse::Sparse;
 
 /// A member that comes to a join.
 type Arrival = (TokenPlace, NodeId);
@@ -20,11 +21,11 @@ pub(super) struct Arrivals {
     /// The nodes that come to each join, with the member as which each comes: itself, or a branch behind it.
     by_join: HashMap<JoinId, BTreeSet<Arrival>>,
     /// Arrivals beside other targets of the same transition, and where those lead.
-    forked: Vec<(JoinId, Arrival, Rc<Sparse>, Span)>,
+    forked: Vec<(JoinId, Arrival, Rc<RoaringBitmap>, Span)>,
     /// Nodes that come to some join.
-    coming: Sparse,
+    coming: RoaringBitmap,
     /// Members of each join.
-    members: HashMap<JoinId, Rc<Sparse>>,
+    members: HashMap<JoinId, Rc<RoaringBitmap>>,
     /// Joins that each place comes to.
     of: HashMap<TokenPlace, BTreeSet<JoinId>>,
     /// Arrivals beside targets of their own transition that are noted as forks.
@@ -72,11 +73,11 @@ enum Lacking {
 #[derive(Default)]
 struct Beside {
     /// Tasks.
-    tasks: Sparse,
+    tasks: RoaringBitmap,
     /// Members that come to the join as well, and where each goes besides.
-    members: Vec<(TokenPlace, Sparse)>,
+    members: Vec<(TokenPlace, RoaringBitmap)>,
     /// Where other targets of the arrival's own transition lead.
-    forked: Sparse,
+    forked: RoaringBitmap,
 }
 
 /// What each join lacks beside each place, in one round. What has come since is seen in the next.
@@ -88,7 +89,7 @@ impl MayHappenInParallel<'_> {
         &mut self,
         (node, span): (NodeId, Span),
         places: &[TokenPlace],
-        beside: &Rc<Sparse>,
+        beside: &Rc<RoaringBitmap>,
     ) {
         let arrivals = places.iter().filter_map(|place| self.places.waits(*place));
         for (join, member) in arrivals.filter(|_| !beside.is_empty()) {
@@ -117,7 +118,7 @@ impl MayHappenInParallel<'_> {
         let whole = all.iter().count() == join.members.len()
             && waits().all(|wait| {
                 let row = self.rows.get(wait as usize);
-                let meets = row.is_some_and(|row| row.has_all(&all));
+                let meets = row.is_some_and(|row| row.is_superset(&all));
                 self.is_alive(wait) && (meets || join.members.len() == 1)
             });
         if whole {
@@ -141,7 +142,7 @@ impl MayHappenInParallel<'_> {
             let looked = changed.contains(&id) && self.fired.contains(&id);
             if looked && self.whole(id, arrival, arrival.0, &mut known) {
                 let beside = Beside {
-                    forked: Sparse::clone(&forked),
+                    forked: RoaringBitmap::clone(&forked),
                     ..Beside::default()
                 };
                 self.pass(id, arrival, beside, &mut known);
@@ -162,10 +163,10 @@ impl MayHappenInParallel<'_> {
     fn beside_tasks(&mut self, id: JoinId, known: &mut Known) {
         let arrivals = self.joins.by_join.get(&id).cloned().unwrap_or_default();
         let own = self.waits_at(id);
-        let members: Sparse = self.cfg.members(id).map(|member| member.0).collect();
+        let members: RoaringBitmap = self.cfg.members(id).map(|member| member.0).collect();
         self.joins.members.insert(id, Rc::new(members));
         // Those that only come to this join are beside nothing that it leads to.
-        let mut only: Sparse = own.iter().collect();
+        let mut only: RoaringBitmap = own.iter().collect();
         for (place, _) in &arrivals {
             if self.after(*place).places.iter().all(|to| own.contains(*to)) {
                 only.insert(*place);
@@ -178,7 +179,7 @@ impl MayHappenInParallel<'_> {
             }
             let row = self.rows.get(place as usize).cloned().unwrap_or_default();
             let mut beside = Beside::default();
-            let candidates = row.minus(&only);
+            let candidates = &*row - &only;
             let candidates = candidates.iter();
             for other in candidates.filter(|other| *other != place || self.is_several(place)) {
                 if !self.whole(id, arrival, other, known) {
@@ -186,14 +187,14 @@ impl MayHappenInParallel<'_> {
                 }
                 match self.must_come(id, member, other) {
                     Some(node) => beside.members.push((other, self.goes_besides(id, node))),
-                    None => beside.tasks.insert(other),
+                    None => _ = beside.tasks.insert(other),
                 }
             }
             self.pass(id, arrival, beside, known);
         }
     }
 
-    fn waits_at(&self, id: JoinId) -> Sparse {
+    fn waits_at(&self, id: JoinId) -> RoaringBitmap {
         let members = self.cfg.members(id);
         let waits = members.filter_map(|member| self.places.wait(id, member));
         waits.collect()
@@ -215,7 +216,7 @@ impl MayHappenInParallel<'_> {
     fn lacking(&self, id: JoinId, task: TokenPlace) -> Lacking {
         let row = self.rows.get(task as usize);
         let all = self.joins.members.get(&id);
-        if row.zip(all).is_some_and(|(row, all)| row.has_all(all)) {
+        if row.zip(all).is_some_and(|(row, all)| row.is_superset(all)) {
             return Lacking::Nobody;
         }
         let beside = |member: NodeId| {
@@ -242,7 +243,7 @@ impl MayHappenInParallel<'_> {
     }
 
     /// Where a member goes besides the join that it comes to. One that jumps elsewhere does not arrive.
-    fn goes_besides(&self, id: JoinId, member: NodeId) -> Sparse {
+    fn goes_besides(&self, id: JoinId, member: NodeId) -> RoaringBitmap {
         let join = BlockId::Join(id);
         let transitions = self.places.transitions(member);
         let transitions = transitions.filter(|way| way.successors.iter().any(|to| to.to == join));
@@ -253,7 +254,7 @@ impl MayHappenInParallel<'_> {
     }
 
     /// The places that a join leads to.
-    pub(super) fn led(&self, id: JoinId) -> Rc<Sparse> {
+    pub(super) fn led(&self, id: JoinId) -> Rc<RoaringBitmap> {
         let successors = self.cfg.successors(BlockId::Join(id));
         let places = successors.flat_map(|successor| self.places.arrive(successor, None, |_| {}));
         Rc::new(places.collect())
@@ -268,7 +269,7 @@ impl MayHappenInParallel<'_> {
             forked,
         } = beside;
         let (own, led) = (self.waits_at(id), self.led(id));
-        let mut to = forked.minus(&own);
+        let mut to = &forked - &own;
         let mut also: Vec<(JoinId, TokenPlace, NodeId)> = Vec::new();
         let mut arrive =
             |places: &MayHappenInParallel, other, to: &mut dyn Iterator<Item = u32>| {
@@ -279,14 +280,14 @@ impl MayHappenInParallel<'_> {
         // What is forked off comes with the arrival.
         arrive(self, arrival.0, &mut forked.iter());
         for (other, goes) in members {
-            to.join(&goes.minus(&own));
+            to |= &goes - &own;
             arrive(self, other, &mut goes.iter());
         }
-        for other in tasks.common(&self.joins.coming) {
+        for other in &tasks & &self.joins.coming {
             arrive(self, other, &mut self.after_known(other).iter().copied());
         }
         let tasks = Rc::new(tasks);
-        to.join(&self.image(&tasks, None).all.minus(&own));
+        to |= &*self.image(&tasks, None).all - &own;
         for (second, other, member) in also {
             self.joins.with.entry(second).or_default().insert(id);
             let second_arrival = (other, member);
@@ -295,14 +296,14 @@ impl MayHappenInParallel<'_> {
                 && self.whole(second, second_arrival, arrival.0, known);
             if both {
                 let there = self.led(second);
-                self.cross(&there, &led.minus(&self.waits_at(second)));
+                self.cross(&there, &(&*led - self.waits_at(second)));
             }
         }
         self.cross(&led, &to);
     }
 
     /// Puts the places of two sets beside each other.
-    fn cross(&mut self, left: &Rc<Sparse>, right: &Sparse) {
+    fn cross(&mut self, left: &Rc<RoaringBitmap>, right: &RoaringBitmap) {
         if right.is_empty() {
             return;
         }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use roaring::RoaringBitmap;
+
 use crate::base::IdVec;
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Jump, Node, Program, Route, TargetKind};
@@ -10,7 +12,6 @@ use super::super::calls::settle;
 use super::build;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph};
-use super::sparse::Sparse;
 use super::written::Written;
 
 /// For each graph the pairs of names by which two tasks of one super-step may leave it, in order.
@@ -58,18 +59,18 @@ fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String,
         names.flatten().flatten().cloned().collect()
     };
     let by_node: Vec<BTreeSet<String>> = cfg.nodes.ids().map(all).collect();
-    let mut leaving: BTreeMap<&String, Sparse> = BTreeMap::new();
+    let mut leaving: BTreeMap<&String, RoaringBitmap> = BTreeMap::new();
     for (id, names) in cfg.nodes.ids().zip(&by_node) {
         for name in names {
             leaving.entry(name).or_default().insert(id.0);
         }
     }
     for (one, nodes) in &leaving {
-        let mut beside = Sparse::default();
+        let mut beside = RoaringBitmap::default();
         let partners = nodes.iter().map(|id| mhp.partners(NodeId(id)));
-        partners.for_each(|partners| beside.join(&partners));
+        partners.for_each(|partners| beside |= &*partners);
         let later = leaving.iter().filter(|(other, _)| *other > one);
-        for (other, _) in later.filter(|(_, nodes)| nodes.common(&beside).next().is_some()) {
+        for (other, _) in later.filter(|(_, nodes)| !nodes.is_disjoint(&beside)) {
             pairs.insert(((*one).clone(), (*other).clone()));
         }
     }

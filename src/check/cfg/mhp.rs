@@ -13,12 +13,13 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
+use roaring::RoaringBitmap;
+
 use crate::base::Span;
 use crate::ir::{JoinId, NodeId};
 
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};
 use super::place::{Marking, TokenPlace};
-use super::sparse::Sparse;
 
 /// Most sets that are kept for when the same is asked again.
 const KEPT: usize = 1_024;
@@ -59,30 +60,30 @@ impl After {
 /// Where the tasks of some places go.
 pub(super) struct Image {
     /// All of it.
-    pub(super) all: Rc<Sparse>,
+    pub(super) all: Rc<RoaringBitmap>,
     /// Where only one of them goes.
-    once: Sparse,
+    once: RoaringBitmap,
 }
 
 /// A set of places by its address, and the capped node that is asked of. The value keeps the set alive.
-type ImageKey = (*const Sparse, Option<NodeId>);
+type ImageKey = (*const RoaringBitmap, Option<NodeId>);
 
 /// What may run together in a graph.
 pub struct MayHappenInParallel<'a> {
     pub(super) cfg: &'a ControlFlowGraph,
     pub(super) places: Marking<'a>,
     /// By place. Where there is anything in it, the place itself is in it too.
-    pub(super) rows: Vec<Rc<Sparse>>,
+    pub(super) rows: Vec<Rc<RoaringBitmap>>,
     /// Places that several tasks may be at.
     pub(super) several: Vec<bool>,
     /// What was followed of each row already.
-    done: Vec<(Rc<Sparse>, bool)>,
+    done: Vec<(Rc<RoaringBitmap>, bool)>,
     open: BTreeSet<TokenPlace>,
     pub(super) alive: Vec<bool>,
     fresh: Vec<TokenPlace>,
     after: HashMap<TokenPlace, Rc<After>>,
     /// Who sends several tasks to a node.
-    senders: HashMap<NodeId, Sparse>,
+    senders: HashMap<NodeId, RoaringBitmap>,
     taken: HashSet<*const Transition>,
     pub(super) fired: BTreeSet<JoinId>,
     /// Joins that may fire now, or lead on beside more than before.
@@ -91,8 +92,8 @@ pub struct MayHappenInParallel<'a> {
     interest: HashMap<TokenPlace, Vec<JoinId>>,
     pub(super) joins: super::joins::Arrivals,
     pub(super) forks: Vec<Fork>,
-    images: HashMap<ImageKey, (Rc<Sparse>, Rc<Image>)>,
-    sums: HashMap<(*const Sparse, *const Sparse, bool), [Rc<Sparse>; 3]>,
+    images: HashMap<ImageKey, (Rc<RoaringBitmap>, Rc<Image>)>,
+    sums: HashMap<(*const RoaringBitmap, *const RoaringBitmap, bool), [Rc<RoaringBitmap>; 3]>,
     /// Some node is deferred.
     defers: bool,
     pub(super) back: OnceCell<super::witness::Back>,
@@ -103,7 +104,7 @@ impl<'a> MayHappenInParallel<'a> {
     pub fn new(cfg: &'a ControlFlowGraph) -> Self {
         let places = Marking::new(cfg);
         let count = places.count();
-        let none: Rc<Sparse> = Rc::default();
+        let none: Rc<RoaringBitmap> = Rc::default();
         let mut mhp = Self {
             cfg,
             rows: vec![none.clone(); count],
@@ -166,23 +167,23 @@ impl<'a> MayHappenInParallel<'a> {
 
     /// The nodes that may run in the super-steps of a node, itself among them where it gets several tasks at once; other
     /// numbers are no nodes.
-    pub fn partners(&self, node: NodeId) -> Cow<'_, Sparse> {
+    pub fn partners(&self, node: NodeId) -> Cow<'_, RoaringBitmap> {
         self.others(node.0)
     }
 
     /// The nodes that may run while a deferred node waits; other numbers are no nodes.
-    pub fn partners_waiting(&self, node: NodeId) -> Cow<'_, Sparse> {
+    pub fn partners_waiting(&self, node: NodeId) -> Cow<'_, RoaringBitmap> {
         self.others(self.places.deferring(node))
     }
 
     /// The places that another task may be at.
-    fn others(&self, place: TokenPlace) -> Cow<'_, Sparse> {
+    fn others(&self, place: TokenPlace) -> Cow<'_, RoaringBitmap> {
         let Some(row) = self.rows.get(place as usize) else {
             return Cow::default();
         };
         match self.is_several(place) || !row.contains(place) {
             true => Cow::Borrowed(row),
-            false => Cow::Owned(row.minus(&[place].into_iter().collect())),
+            false => Cow::Owned(&**row - RoaringBitmap::from([place])),
         }
     }
 
@@ -304,7 +305,7 @@ impl<'a> MayHappenInParallel<'a> {
 
     /// Tasks that `each` sends: two of them at every two places, also twice at the worker itself.
     fn many(&mut self, places: &[TokenPlace], successor: &Successor) {
-        let all: Rc<Sparse> = Rc::new(places.iter().copied().collect());
+        let all: Rc<RoaringBitmap> = Rc::new(places.iter().copied().collect());
         places.iter().for_each(|place| self.grow(*place, &all));
         // Tasks of a deferred worker wait one by one, and run together.
         if let BlockId::Node(worker) = successor.to
@@ -335,7 +336,7 @@ impl<'a> MayHappenInParallel<'a> {
     }
 
     /// Puts places beside one.
-    pub(super) fn grow(&mut self, place: TokenPlace, more: &Rc<Sparse>) {
+    pub(super) fn grow(&mut self, place: TokenPlace, more: &Rc<RoaringBitmap>) {
         let Some(row) = self.rows.get(place as usize) else {
             return;
         };
@@ -346,11 +347,11 @@ impl<'a> MayHappenInParallel<'a> {
         let sum = match (row.is_empty(), more.contains(place)) {
             (true, true) => more.clone(),
             (true, false) => {
-                let mut sum = Sparse::clone(more);
+                let mut sum = RoaringBitmap::clone(more);
                 sum.insert(place);
                 Rc::new(sum)
             }
-            (false, _) if row.has_all(more) => return,
+            (false, _) if row.is_superset(more) => return,
             (false, _) => self.kept_sum(&row, more, false),
         };
         if let Some(row) = self.rows.get_mut(place as usize) {
@@ -368,7 +369,12 @@ impl<'a> MayHappenInParallel<'a> {
     }
 
     /// The sum or the difference of two sets. Places behind one fork share theirs: each is made once.
-    fn kept_sum(&mut self, a: &Rc<Sparse>, b: &Rc<Sparse>, minus: bool) -> Rc<Sparse> {
+    fn kept_sum(
+        &mut self,
+        a: &Rc<RoaringBitmap>,
+        b: &Rc<RoaringBitmap>,
+        minus: bool,
+    ) -> Rc<RoaringBitmap> {
         let key = (Rc::as_ptr(a), Rc::as_ptr(b), minus);
         if let Some([_, _, made]) = self.sums.get(&key) {
             return made.clone();
@@ -377,10 +383,10 @@ impl<'a> MayHappenInParallel<'a> {
             self.sums.clear();
         }
         let made = Rc::new(if minus {
-            a.minus(b)
+            &**a - &**b
         } else {
-            let mut sum = Sparse::clone(a);
-            sum.join(b);
+            let mut sum = RoaringBitmap::clone(a);
+            sum |= &**b;
             sum
         });
         self.sums.insert(key, [a.clone(), b.clone(), made.clone()]);
@@ -416,13 +422,13 @@ impl<'a> MayHappenInParallel<'a> {
                 false => image.all.clone(),
             };
             if again {
-                let mut all = Sparse::clone(&beside);
-                all.join(&own.iter().copied().collect());
+                let mut all = RoaringBitmap::clone(&beside);
+                all.extend(own.iter().copied());
                 beside = Rc::new(all);
             }
             let instead = self.stand_in_for(&after, *to, &more);
             if !instead.is_empty() {
-                beside = Rc::new(beside.minus(&instead));
+                beside = Rc::new(&*beside - &instead);
             }
             self.grow(*to, &beside);
         }
@@ -432,7 +438,7 @@ impl<'a> MayHappenInParallel<'a> {
     }
 
     /// Nothing else is left: deferred nodes run together, beside what waits at joins.
-    fn wake(&mut self, place: TokenPlace, beside: &Sparse) {
+    fn wake(&mut self, place: TokenPlace, beside: &RoaringBitmap) {
         let deferred = self.places.deferred(place);
         let waits = self.places.waits(place).is_some();
         let run = beside.iter().filter_map(|other| match deferred {
@@ -446,7 +452,7 @@ impl<'a> MayHappenInParallel<'a> {
                 .map(|node| node.0)
                 .filter(|_| waits),
         });
-        let run: Sparse = run.collect();
+        let run: RoaringBitmap = run.collect();
         self.grow(deferred.map_or(place, |node| node.0), &Rc::new(run));
     }
 
@@ -458,17 +464,17 @@ impl<'a> MayHappenInParallel<'a> {
 
     /// Capped nodes that a task comes to a place only in place of: what another task that comes to one does is not beside
     /// that, but for tasks that are sent.
-    fn stand_in_for(&self, after: &After, to: TokenPlace, beside: &Sparse) -> Sparse {
+    fn stand_in_for(&self, after: &After, to: TokenPlace, beside: &RoaringBitmap) -> RoaringBitmap {
         let instead = after.capped.iter().filter(|(node, plain)| {
             let senders = self.senders.get(node);
-            let sent = senders.is_some_and(|all| all.common(beside).next().is_some());
+            let sent = senders.is_some_and(|all| !all.is_disjoint(beside));
             !after.sends.contains(node) && !plain.contains(&to) && !sent
         });
         instead.map(|(node, _)| node.0).collect()
     }
 
     /// Where the tasks of a set of places go; `capped` as for [`After::beside`].
-    pub(super) fn image(&mut self, set: &Rc<Sparse>, capped: Option<NodeId>) -> Rc<Image> {
+    pub(super) fn image(&mut self, set: &Rc<RoaringBitmap>, capped: Option<NodeId>) -> Rc<Image> {
         let key = (Rc::as_ptr(set), capped);
         if let Some((_, image)) = self.images.get(&key) {
             return image.clone();
@@ -483,29 +489,13 @@ impl<'a> MayHappenInParallel<'a> {
     }
 
     fn image_of<'p>(&self, of: impl Iterator<Item = &'p [TokenPlace]>) -> Image {
-        // Words, and the bits of each that came more than once. What is asked for mostly comes in order.
-        let mut words: Vec<(u32, u64, u64)> = Vec::new();
-        let add = |words: &mut Vec<(u32, u64, u64)>, (at, bits, more): (u32, u64, u64)| match words
-            .last_mut()
-            .filter(|last| last.0 == at)
-        {
-            Some((_, all, again)) => {
-                *again |= more | (*all & bits);
-                *all |= bits;
-            }
-            None => words.push((at, bits, more)),
-        };
-        for place in of.flatten() {
-            add(&mut words, (place / 64, 1 << (place % 64), 0));
+        let (mut all, mut again) = (RoaringBitmap::new(), RoaringBitmap::new());
+        for place in of.flatten().filter(|place| !all.insert(**place)) {
+            again.insert(*place);
         }
-        words.sort_by_key(|(at, ..)| *at);
-        let mut merged = Vec::with_capacity(words.len());
-        words.into_iter().for_each(|word| add(&mut merged, word));
-        let all = merged.iter().map(|(at, all, _)| (*at, *all));
-        let once = merged.iter().map(|(at, all, again)| (*at, all & !again));
         Image {
-            all: Rc::new(Sparse::of_words(all)),
-            once: Sparse::of_words(once),
+            once: &all - again,
+            all: Rc::new(all),
         }
     }
 
@@ -576,12 +566,12 @@ impl<'a> MayHappenInParallel<'a> {
 
 impl Image {
     /// All but where only some places lead that belong together, with `own` in it all the same.
-    fn without(&self, places: &[TokenPlace], own: TokenPlace) -> Rc<Sparse> {
+    fn without(&self, places: &[TokenPlace], own: TokenPlace) -> Rc<RoaringBitmap> {
         let only = |place: &&TokenPlace| **place != own && self.once.contains(**place);
-        let out: Sparse = places.iter().filter(only).copied().collect();
+        let out: RoaringBitmap = places.iter().filter(only).copied().collect();
         match out.is_empty() {
             true => self.all.clone(),
-            false => Rc::new(self.all.minus(&out)),
+            false => Rc::new(&*self.all - &out),
         }
     }
 }

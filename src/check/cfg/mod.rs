@@ -35,7 +35,6 @@ pub mod place;
 pub mod graph;
 pub mod reach;
 pub mod repeat;
-pub mod sparse;
 pub mod step_writes;
 pub mod visits;
 pub mod witness;

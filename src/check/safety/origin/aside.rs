@@ -7,9 +7,10 @@ use std::rc::Rc;
 
 use thin_vec::ThinVec;
 
+use roaring::RoaringBitmap;
+
 use crate::ir::{FieldId, GraphId, NodeId};
 
-use super::super::super::cfg::sparse::Sparse;
 use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition, writes_of};
 use super::cross::Source;
 use super::search::{Inside, Key, Search};
@@ -18,14 +19,14 @@ use super::vouch::Vetted;
 /// The nodes that write each field of a graph.
 #[derive(Debug)]
 pub struct Writers {
-    by_field: Vec<Sparse>,
+    by_field: Vec<RoaringBitmap>,
     /// Whether the graph ever runs more than one thing at once.
     forks: bool,
 }
 
 impl Writers {
     fn new(cfg: &ControlFlowGraph, fields: usize) -> Self {
-        let mut by_field = vec![Sparse::default(); fields];
+        let mut by_field = vec![RoaringBitmap::default(); fields];
         for id in cfg.nodes.ids() {
             let joins = cfg.transitions(BlockId::Node(id)).iter();
             let joins = joins
@@ -38,14 +39,14 @@ impl Writers {
             let by_joins = by_joins.flat_map(|transition| transition.writes.iter().copied());
             for write in writes_of(cfg, id).into_iter().chain(by_joins) {
                 let writers = by_field.get_mut(write.field.0 as usize);
-                writers.into_iter().for_each(|all| all.insert(id.0));
+                writers.into_iter().for_each(|all| _ = all.insert(id.0));
             }
         }
         let forks = forks(cfg);
         Self { by_field, forks }
     }
 
-    fn of(&self, field: FieldId) -> Option<&Sparse> {
+    fn of(&self, field: FieldId) -> Option<&RoaringBitmap> {
         let writers = self.by_field.get(field.0 as usize);
         writers.filter(|all| !all.is_empty())
     }
@@ -81,7 +82,10 @@ impl Search<'_> {
                 self.open_task(Some(at), key, worker, None);
             }
             let around = self.around(key.graph, node);
-            for task in around.common(writers).filter(|other| *other != node.0) {
+            for task in (&*around & writers)
+                .into_iter()
+                .filter(|other| *other != node.0)
+            {
                 let beside = format!("beside `{}`", cfg.name(BlockId::Node(node)));
                 self.open_task(Some(at), key, NodeId(task), Some(&beside));
             }
@@ -90,7 +94,7 @@ impl Search<'_> {
         let waits = |node: &NodeId| cfg.nodes.get(*node).is_some_and(|node| node.defer);
         if let (Some(to), Some(mhp)) = (to.filter(waits), self.mhp_cache.of(key.graph)) {
             let waiting = mhp.partners_waiting(to);
-            for task in waiting.common(writers) {
+            for task in &*waiting & writers {
                 let waits = format!("while `{}` waits", cfg.name(BlockId::Node(to)));
                 self.open_task(Some(at), key, NodeId(task), Some(&waits));
             }
@@ -209,13 +213,13 @@ impl Search<'_> {
     }
 
     /// The nodes that may run in the step in which a node leads on. A branch is followed in that of whoever leads to it.
-    fn around(&mut self, graph: GraphId, node: NodeId) -> Rc<Sparse> {
+    fn around(&mut self, graph: GraphId, node: NodeId) -> Rc<RoaringBitmap> {
         if let Some(known) = self.around.get(&(graph, node)) {
             return known.clone();
         }
-        let mut all = Sparse::default();
+        let mut all = RoaringBitmap::default();
         if let (Some(cfg), Some(mhp)) = (self.cfgs.get(graph), self.mhp_cache.of(graph)) {
-            let mut seen = Sparse::default();
+            let mut seen = RoaringBitmap::default();
             let mut open = vec![node.0 as usize];
             while let Some(number) = open.pop() {
                 if seen.contains(number as u32) {
@@ -224,7 +228,7 @@ impl Search<'_> {
                 seen.insert(number as u32);
                 let branch = match cfg.block(number) {
                     BlockId::Node(node) => {
-                        all.join(&mhp.partners(node));
+                        all |= &*mhp.partners(node);
                         cfg.nodes.get(node).is_some_and(|node| node.branch)
                     }
                     _ => true,

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
+use roaring::RoaringBitmap;
+
 use crate::base::{IdVec, Span};
 use crate::diag::Diagnostic;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId, ToolId};
@@ -10,7 +12,6 @@ use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, Node, Program};
 
 use super::super::super::calls::callers;
-use super::super::super::cfg::sparse::Sparse;
 use super::super::super::cfg::{BlockId, ControlFlowGraph, MhpCache};
 use super::super::super::lifetime::lasting;
 use super::super::permitted::unseen;
@@ -145,7 +146,7 @@ pub struct Search<'a> {
     /// Which nodes write each field, in graphs that run more than one thing at once.
     pub(super) writers: HashMap<GraphId, Rc<Writers>>,
     /// What runs in the steps in which a branch is followed.
-    pub(super) around: HashMap<(GraphId, NodeId), Rc<Sparse>>,
+    pub(super) around: HashMap<(GraphId, NodeId), Rc<RoaringBitmap>>,
     envs: HashMap<(GraphId, NodeId), Rc<Env>>,
     paths: HashMap<Vec<String>, u32>,
     names: Vec<Vec<String>>,
