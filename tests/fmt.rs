@@ -227,6 +227,27 @@ fn layouts() {
 
 /// A text of many lines of one form, or of one form in itself, takes time in proportion to its size.
 #[test]
+fn expressions_in_one_line() {
+    for (written, expected) in [
+        ("a+b", "a + b"),
+        ("xs\n  .map(x,\n    x.n+1,\n  )", "xs.map(x, x.n + 1)"),
+        ("f( -1 , [ 2,3, ] )", "f(-1, [2, 3])"),
+        ("a - -b", "a - -b"),
+        ("a?b:{k:v}", "a ? b : {k: v}"),
+        ("Item {id:\"a  b\"}", "Item { id: \"a  b\" }"),
+        ("x in [1]", "x in [1]"),
+        ("!a&&b .? c // why\n || d[0]", "!a && b.?c || d[0]"),
+        ("{k:x.?a,?l:xs[? n]}", "{k: x.?a, ?l: xs[?n]}"),
+        ("c?x.?a:b", "c ? x.?a : b"),
+        ("r'a\\' + \"\"\"b \" c\"\"\"", "r'a\\' + \"\"\"b \" c\"\"\""),
+    ] {
+        let once = fmt::one_line(written).unwrap();
+        assert_eq!(once, expected);
+        assert_eq!(fmt::one_line(&once).unwrap(), once);
+    }
+}
+
+#[test]
 fn long_texts_take_no_time() {
     let wide = format!(
         "graph A {{ state {{ out n: int = 0 }} start -> a {} }}",

@@ -2,18 +2,24 @@
 
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::template;
-use crate::resolve::program::Program;
+use crate::resolve::program::{Program, Prompt};
 
 use super::types::cx::Cx;
+
+/// What the text of a prompt sees.
+fn inside<'p>(program: &'p Program, prompt: &Prompt) -> Cx<'p> {
+    let mut cx = Cx::outside(program, prompt.name.span.file);
+    for param in &prompt.params {
+        cx.declare(&param.name.node, param.ty.node.clone());
+    }
+    cx
+}
 
 /// Checks the text of every prompt, wherever it is used.
 pub fn texts(program: &Program, diags: &mut Diagnostics) {
     for prompt in &program.prompts {
         let Some(text) = &prompt.text else { continue };
-        let mut cx = Cx::outside(program, prompt.name.span.file);
-        for param in &prompt.params {
-            cx.declare(&param.name.node, param.ty.node.clone());
-        }
+        let mut cx = inside(program, prompt);
         cx.template(text);
         for found in cx.diags {
             let outside = found.code == &codes::UNKNOWN_NAME && found.help.is_none();
@@ -32,11 +38,7 @@ pub fn texts(program: &Program, diags: &mut Diagnostics) {
 pub fn unused(program: &Program, diags: &mut Diagnostics) {
     for prompt in &program.prompts {
         let Some(text) = &prompt.text else { continue };
-        let mut cx = Cx::outside(program, prompt.name.span.file);
-        for param in &prompt.params {
-            cx.declare(&param.name.node, param.ty.node.clone());
-        }
-        let used = template::reads(text, &cx.scope).slots;
+        let used = template::reads(text, &inside(program, prompt).scope).slots;
         for (index, param) in prompt.params.iter().enumerate() {
             if used.iter().any(|slot| slot.0 as usize == index) {
                 continue;

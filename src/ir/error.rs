@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kind of a run-time error: `error.kind` in flows, in results and in scenarios (`docs/cli.md`).
+use crate::expr::ty::ERROR_KINDS;
+
+/// The kind of a run-time error: `error.kind` in flows, in results and in scenarios (`docs/cli.md`). The order is that of
+/// [`ERROR_KINDS`].
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -88,27 +91,7 @@ impl ErrorKind {
 
     /// The word in flows and machine output, such as `rate_limit`.
     pub fn word(self) -> &'static str {
-        match self {
-            ErrorKind::RecursionLimit => "recursion_limit",
-            ErrorKind::Timeout => "timeout",
-            ErrorKind::Budget => "budget",
-            ErrorKind::Cancelled => "cancelled",
-            ErrorKind::Expression => "expression",
-            ErrorKind::Require => "require",
-            ErrorKind::Fail => "fail",
-            ErrorKind::ToolError => "tool_error",
-            ErrorKind::Unapproved => "unapproved",
-            ErrorKind::InvalidOutput => "invalid_output",
-            ErrorKind::InvalidInput => "invalid_input",
-            ErrorKind::RateLimit => "rate_limit",
-            ErrorKind::ServerError => "server_error",
-            ErrorKind::Network => "network",
-            ErrorKind::Auth => "auth",
-            ErrorKind::InvalidRequest => "invalid_request",
-            ErrorKind::ContentFilter => "content_filter",
-            ErrorKind::Store => "store",
-            ErrorKind::Version => "version",
-        }
+        ERROR_KINDS.get(self as usize).copied().unwrap_or_default()
     }
 
     /// The kind of a word.
@@ -163,10 +146,11 @@ impl Default for Retry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::ty::ERROR_KINDS;
 
     #[test]
-    fn expressions_know_the_same_kinds() {
-        assert_eq!(ErrorKind::ALL.map(ErrorKind::word), ERROR_KINDS);
+    fn words_are_those_of_the_data() {
+        for (kind, word) in ErrorKind::ALL.into_iter().zip(ERROR_KINDS) {
+            assert_eq!((kind.word(), serde_json::json!(kind)), (word, word.into()));
+        }
     }
 }

@@ -44,8 +44,7 @@ pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut
                     messages: Some(messages),
                     ..
                 } => {
-                    let read = leaves(messages, &search.guarded(node));
-                    let read = search.unguarded(node, read);
+                    let read = search.read(node, messages);
                     if let Some(trail) = search.source(Inside::Before(id, at), &read) {
                         chosen((program, unseen), graph, node, Some(&trail), diags);
                     }
@@ -101,8 +100,7 @@ fn call(
         let Some(arg) = args.iter().find(|arg| arg.name.node == *name) else {
             continue;
         };
-        let made_from = leaves(&arg.value, &search.guarded(node));
-        let made_from: Vec<Leaf> = search.unguarded(node, made_from);
+        let made_from = search.read(node, &arg.value);
         let Some(trail) = search.source(Inside::Before(id, at), &made_from) else {
             continue;
         };
@@ -168,8 +166,7 @@ fn pins(
                 let Some(arg) = arg.filter(|arg| late || names.read_by(&arg.value)) else {
                     continue;
                 };
-                let read = leaves(&arg.value, &env);
-                let read = search.unguarded(node, read);
+                let read = search.unguarded(node, leaves(&arg.value, &env));
                 let Some(trail) = search.source(inside, &read) else {
                     continue;
                 };

@@ -6,10 +6,7 @@ use super::args;
 use super::{Carries, Length, Row, message};
 
 pub(super) const FUNCTIONS: &[Row] = &[
-    Row {
-        module: "std/messages",
-        length: Length::NoLonger,
-        ..Row::global(
+    Row::global(
             "keep_last",
             &["(list<message>, int) -> list<message>"],
             |args| {
@@ -19,13 +16,11 @@ pub(super) const FUNCTIONS: &[Row] = &[
             "The last messages of a conversation, at most so many, behind all of its instructions (`system`), which don't count. What is \
              kept never begins with a tool's reply whose call is gone, and begins with a message of the user where it has one.",
             r#"keep_last([system("be brief"), user("a"), assistant("b"), user("c")], 2) == [system("be brief"), user("c")]"#,
-        )
-        .carries(Carries::Elements)
-    },
-    Row {
-        module: "std/messages",
-        length: Length::NoLonger,
-        ..Row::global(
+    )
+    .carries(Carries::Elements)
+    .length(Length::NoLonger)
+    .of("std/messages"),
+    Row::global(
             "keep_within",
             &["(list<message>, int) -> list<message>"],
             |args| {
@@ -35,9 +30,10 @@ pub(super) const FUNCTIONS: &[Row] = &[
             "The same by size: as many of the last messages as have together at most so many characters, in their texts, their calls' names and \
              arguments (about four are a token). The newest stays, however long it is.",
             r#"keep_within([user("one"), assistant("two"), user("three"), assistant("four")], 10) == [user("three"), assistant("four")]"#,
-        )
-        .carries(Carries::Elements)
-    },
+    )
+    .carries(Carries::Elements)
+    .length(Length::NoLonger)
+    .of("std/messages"),
 ];
 
 /// Instructions, and of the rest the last messages, as many as `count` says of it.

@@ -211,6 +211,11 @@ impl Row {
         }
     }
 
+    /// Of a module that a flow has to import it from.
+    const fn of(self, module: &'static str) -> Row {
+        Row { module, ..self }
+    }
+
     const fn carries(self, carries: Carries) -> Row {
         Row { carries, ..self }
     }

@@ -32,13 +32,5 @@ pub fn path(expr: &Expr) -> Option<String> {
 
 /// The names of `a.b.c`; `None` for any other form.
 pub(super) fn dotted(expr: &Expr) -> Option<String> {
-    match &expr.kind {
-        ExprKind::Ident(name) => Some(name.clone()),
-        ExprKind::Select {
-            operand,
-            field,
-            optional: false,
-        } => Some(format!("{}.{}", dotted(operand)?, field.node)),
-        _ => None,
-    }
+    path(expr).filter(|path| !path.contains('['))
 }

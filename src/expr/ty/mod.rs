@@ -258,7 +258,7 @@ pub const ANSWERED: RecordId = RecordId(5);
 /// Why a model's reply ended: it was done, it was cut off at `max_tokens`, it calls tools.
 pub const FINISHES: [&str; 3] = ["stop", "length", "tool_calls"];
 
-/// What `error.kind` can be, in the order of `docs/cli.md`. The runtime's own list has the same words.
+/// What `error.kind` can be, in the order of `docs/cli.md`. `ir::ErrorKind` has them in this order.
 pub const ERROR_KINDS: [&str; 19] = [
     "recursion_limit",
     "timeout",
@@ -307,6 +307,7 @@ impl Default for TypeTable {
         };
         let role = one_of(&["system", "user", "assistant", "tool"]);
         let finish = Type::nullable(one_of(&FINISHES));
+        let tokens = ["input_tokens", "output_tokens"].map(|name| field(name, Type::Int));
         let records = [
             record(
                 "message",
@@ -333,13 +334,7 @@ impl Default for TypeTable {
                     field("args", Type::Json),
                 ],
             ),
-            record(
-                "usage",
-                vec![
-                    field("input_tokens", Type::Int),
-                    field("output_tokens", Type::Int),
-                ],
-            ),
+            record("usage", tokens.to_vec()),
             record(
                 "error",
                 vec![

@@ -33,7 +33,7 @@ impl Resolver<'_> {
     fn takes_only(&mut self, file: FileId, param: &Binding, values: &[Field], at: Span) {
         let types = values
             .iter()
-            .map(|value| self.spanned_type(file, &value.ty));
+            .map(|field| self.spanned_type(file, &field.ty));
         let types: Vec<_> = types.collect();
         let Given::Definition(Definition::Prompt(prompt)) = &param.given else {
             return;
@@ -45,11 +45,8 @@ impl Resolver<'_> {
         let mut more = Vec::new();
         let mut found = Vec::new();
         for taken in &prompt.params {
-            let given = values.iter().zip(&types);
-            let given = given
-                .into_iter()
-                .find(|(value, _)| value.name.node == taken.name.node);
-            match given {
+            let mut given = values.iter().zip(&types);
+            match given.find(|(value, _)| value.name.node == taken.name.node) {
                 None if taken.default.is_none() && !taken.ty.node.admits_null() => more.push(taken),
                 Some((value, ty)) if !assignable(&ty.node, &taken.ty.node, known) => {
                     let message = format!(

@@ -1,12 +1,13 @@
 //! What is vouched for where a way is taken, and in a node.
 
+use crate::ast::expr::Expr;
 use crate::base::Span;
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Arm, Graph, Jump, Node, Route};
 
 use super::super::super::cfg::{EdgeKind, Transition};
 use super::env::{Env, env, env_knowing};
-use super::leaf::{Leaf, Path, vouched};
+use super::leaf::{Leaf, Path, leaves, vouched};
 use super::search::{Inside, Search};
 use super::vouch::{Vetted, guards, vetted};
 
@@ -52,6 +53,11 @@ impl Search<'_> {
     /// What is in scope behind the node's own guards.
     pub fn guarded(&self, node: &Node) -> Env {
         env_knowing(&node.lets, &self.guards(node))
+    }
+
+    /// What an expression of a node is made from, as far as the node's own guards don't vouch for it.
+    pub fn read(&self, node: &Node, expr: &Expr) -> Vec<Leaf> {
+        self.unguarded(node, leaves(expr, &self.guarded(node)))
     }
 
     /// The leaves, with what the node's own guards vouch for.

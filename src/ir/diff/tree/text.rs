@@ -81,28 +81,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_layout() {
-        let none = BTreeMap::new();
-        for (written, expected) in [
-            ("a+b", "a + b"),
-            ("xs\n  .map(x,\n    x.n+1,\n  )", "xs.map(x, x.n + 1)"),
-            ("f( -1 , [ 2,3, ] )", "f(-1, [2, 3])"),
-            ("a - -b", "a - -b"),
-            ("a?b:{k:v}", "a ? b : {k: v}"),
-            ("Item {id:\"a  b\"}", "Item { id: \"a  b\" }"),
-            ("x in [1]", "x in [1]"),
-            ("!a&&b .? c // why\n || d[0]", "!a && b.?c || d[0]"),
-            ("{k:x.?a,?l:xs[? n]}", "{k: x.?a, ?l: xs[?n]}"),
-            ("c?x.?a:b", "c ? x.?a : b"),
-            ("r'a\\' + \"\"\"b \" c\"\"\"", "r'a\\' + \"\"\"b \" c\"\"\""),
-        ] {
-            let once = laid_out(written, &none);
-            assert_eq!(once, expected);
-            assert_eq!(laid_out(&once, &none), once);
-        }
-    }
-
-    #[test]
     fn fields_under_new_names() {
         let names = BTreeMap::from([("inner".to_owned(), "innen".to_owned())]);
         let of = |text| laid_out(text, &names);
