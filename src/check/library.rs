@@ -51,11 +51,8 @@ impl<'p> Library<'p> {
         let around = graphs.filter(|(_, graph)| graph.span.holds(at));
         let mut around: Vec<(GraphId, &Graph)> = around.collect();
         // A finding of some instances names them.
-        let named = |graph: &Graph| {
-            finding
-                .message
-                .contains(&format!("`{}`", graph.shown_name()))
-        };
+        let message = finding.message.clone();
+        let named = |graph: &Graph| message.contains(&format!("`{}`", graph.shown_name()));
         if around.iter().any(|(_, graph)| named(graph)) {
             around.retain(|(_, graph)| named(graph));
         }
@@ -74,9 +71,8 @@ impl<'p> Library<'p> {
         let also = calls.into_iter().map(|call| label(call, "called here too"));
         finding.labels.extend(also);
         finding.fix.clear();
-        finding.help(format!(
-            "give `{name}` something else: the library can't be changed"
-        ))
+        let help = "something else: the library can't be changed";
+        finding.help(format!("give `{name}` {help}"))
     }
 
     /// Where a project calls a graph, also by way of other graphs of the library.
@@ -93,11 +89,8 @@ impl<'p> Library<'p> {
                 }
             }
         }
-        let instance = self
-            .program
-            .graphs
-            .get(id)
-            .and_then(|graph| graph.instance.as_ref());
+        let graph = self.program.graphs.get(id);
+        let instance = graph.and_then(|graph| graph.instance.as_ref());
         if let Some(declared) = instance.and_then(|instance| instance.declared.as_ref())
             && !self.files.contains(&declared.name.span.file)
         {

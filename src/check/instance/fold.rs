@@ -117,10 +117,9 @@ impl<'a> Folding<'a> {
         node.set.iter_mut().for_each(|s| self.expr(&mut s.value));
         self.emits(&mut node.emits);
         node.edges.iter_mut().for_each(|jump| self.jump(jump));
-        node.goto
-            .iter_mut()
-            .for_each(|goto| self.route(&mut goto.node));
-        node.on_error.iter_mut().for_each(|route| self.route(route));
+        let routes = node.goto.iter_mut().map(|goto| &mut goto.node);
+        let routes = routes.chain(node.on_error.as_deref_mut());
+        routes.for_each(|route| self.route(route));
         node.max_visits
             .iter_mut()
             .for_each(|max| self.jump(&mut max.to));

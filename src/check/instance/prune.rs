@@ -133,15 +133,12 @@ impl Numbers {
     fn node_parts(&self, node: &mut crate::resolve::program::Node) {
         node.joins = node.joins.iter().filter_map(|id| self.join(*id)).collect();
         let skips = node.skips.iter_mut().filter_map(|skip| skip.to.as_mut());
-        skips.for_each(|jump| self.jump(jump));
-        node.edges.iter_mut().for_each(|jump| self.jump(jump));
-        node.goto
-            .iter_mut()
-            .for_each(|goto| self.route(&mut goto.node));
-        node.on_error.iter_mut().for_each(|route| self.route(route));
-        node.max_visits
-            .iter_mut()
-            .for_each(|max| self.jump(&mut max.to));
+        let full = node.max_visits.iter_mut().map(|max| &mut max.to);
+        let jumps = skips.chain(&mut node.edges).chain(full);
+        jumps.for_each(|jump| self.jump(jump));
+        let routes = node.goto.iter_mut().map(|goto| &mut goto.node);
+        let routes = routes.chain(node.on_error.as_deref_mut());
+        routes.for_each(|route| self.route(route));
         if let Work::Interrupt {
             timeout: Some(timeout),
             ..

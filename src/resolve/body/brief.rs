@@ -74,11 +74,8 @@ impl Resolver<'_> {
                 true => "it is given nothing: give it a default".to_owned(),
                 false => format!("take any of {given}, or give it a default"),
             };
-            found.push(
-                lacks
-                    .label(param.declared.span, "what it is given is said here")
-                    .help(help),
-            );
+            let lacks = lacks.label(param.declared.span, "what it is given is said here");
+            found.push(lacks.help(help));
         }
         found.into_iter().for_each(|found| self.diags.push(found));
     }
