@@ -36,7 +36,7 @@ pub fn program(text: &str, bindings: &[(String, Value)]) -> Result<(Program, Bou
         .ok_or_else(|| format!("does not parse: {diags:?}"))?;
     let mut scope = Scope {
         effects: true,
-        functions: vec!["unified_diff".to_owned()].into(),
+        functions: of_modules().into(),
         ..Scope::default()
     };
     for (name, _) in bindings {
@@ -51,4 +51,13 @@ pub fn program(text: &str, bindings: &[(String, Value)]) -> Result<(Program, Bou
 pub fn evaluate(text: &str, bindings: &[(String, Value)]) -> Result<Value, String> {
     let (program, env) = program(text, bindings)?;
     program.eval(&env).map_err(|error| error.message)
+}
+
+/// The functions that a flow has to import.
+fn of_modules() -> Vec<String> {
+    let functions = graphc::expr::function::functions().iter();
+    let of_modules = functions.filter(|function| !function.module.is_empty());
+    of_modules
+        .map(|function| function.name.to_owned())
+        .collect()
 }
