@@ -1,6 +1,6 @@
 //! Scorers: each gives a run a score from 0 to 1.
 //!
-//! [`read`] reads them from YAML and checks their expressions against the stage; [`contains`] and [`grader`] are those that need
+//! [`mod@read`] reads them from YAML and checks their expressions against the stage; [`contains`] and [`grader`] are those that need
 //! more than a line.
 
 mod contains;

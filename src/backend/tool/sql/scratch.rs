@@ -1,6 +1,6 @@
 //! SQL that a model wrote: in a database in memory that is made for the call and dropped with it.
 //!
-//! Nothing leads out of it ([`guard`](super::guard)), and all that it may use up is bounded: time, steps, pages, memory,
+//! Nothing leads out of it ([`guard`]), and all that it may use up is bounded: time, steps, pages, memory,
 //! rows, bytes, the length and the depth of the text. Invariant: hostile SQL is refused in bounded time and memory
 //! (`tests/sql/hostile.txt`).
 
