@@ -34,7 +34,15 @@ impl Place {
     }
 
     fn graphc(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_graphc"));
+        let program = env!("CARGO_BIN_EXE_graphc");
+        // Whoever starts the tests may ignore signals, as a shell does for what is in its background.
+        let mut command = match cfg!(target_os = "linux") {
+            true => Command::new("env"),
+            false => Command::new(program),
+        };
+        if cfg!(target_os = "linux") {
+            command.args(["--default-signal=INT,HUP,TERM", program]);
+        }
         command.current_dir(&self.0).args(args);
         command.stdin(Stdio::null());
         command
