@@ -59,7 +59,7 @@ pub use join::{join, widen};
 pub(super) use narrow::has_no_null;
 pub use narrow::{Narrowing, facts};
 pub use overload::called;
-pub use path::path;
+pub use path::{dotted, path};
 pub use reads::{Reads, reads};
 pub(super) use relation::nearest_text;
 pub use relation::{assignable, overlaps};

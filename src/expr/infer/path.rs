@@ -31,6 +31,6 @@ pub fn path(expr: &Expr) -> Option<String> {
 }
 
 /// The names of `a.b.c`; `None` for any other form.
-pub(super) fn dotted(expr: &Expr) -> Option<String> {
+pub fn dotted(expr: &Expr) -> Option<String> {
     path(expr).filter(|path| !path.contains('['))
 }

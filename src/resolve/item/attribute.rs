@@ -5,6 +5,7 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::ty::Attribute;
 use crate::base::{FileId, duration};
 use crate::diag::codes;
+use crate::expr::infer::dotted;
 use crate::ir::EventId;
 use crate::ir::flow::ToolEffect;
 
@@ -170,19 +171,6 @@ impl Resolver<'_> {
             self.bad_value(message.to_owned(), attribute.span);
         }
         (millis > 0).then_some(millis)
-    }
-}
-
-/// The name that an expression of words and dots is: `import.progress`.
-fn dotted(expr: &Expr) -> Option<String> {
-    match &expr.kind {
-        ExprKind::Ident(name) => Some(name.clone()),
-        ExprKind::Select {
-            operand,
-            field,
-            optional: false,
-        } => Some(format!("{}.{}", dotted(operand)?, field.node)),
-        _ => None,
     }
 }
 
