@@ -1,7 +1,7 @@
 //! What a run costs: super-steps, fan-out, growing lists, durable steps. What the compiler costs: `check`.
 //!
 //! `cargo bench --bench run`. Figures are of the whole run divided by nothing: a row names how many
-//! steps or tasks it has. Targets: docs/runtime.md.
+//! steps or tasks it has. Targets: docs/runtime/README.md.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::BTreeMap;

@@ -54,7 +54,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .build()?;
     let desk = engine.entry().ok_or("the flow has several entries")?;
 
-    // The run has one end, the reader the other. What waits for a reader is bounded: docs/runtime.md, "Streams".
+    // The run has one end, the reader the other. What waits for a reader is bounded: docs/runtime/streams.md.
     let (sink, mut events) = channel([Mode::Messages, Mode::Updates]);
     let options = RunOptions {
         events: Some(sink),

@@ -89,7 +89,7 @@
 //! - The same source gives the same bytes of IR, and the flow's version does not change with its layout: `tests/ir.rs`.
 //! - Any text gives a tree and diagnostics, never a panic, and bounded depth: `tests/parse.rs`.
 //! - Any text that comes from outside gives an answer in bounded time, stack and memory: `tests/fuzz.rs`.
-//! - Every code has a page, whose wrong example is reported with it and whose right one with nothing; `docs/diagnostics.md` is made
+//! - Every code has a page, whose wrong example is reported with it and whose right one with nothing; `docs/diagnostics/README.md` is made
 //!   from the pages: `tests/explain.rs`, `tests/check.rs`.
 //! - Expressions mean what CEL's conformance cases say, but for the listed exceptions: `tests/cel.rs`; they agree with another
 //!   implementation: `tests/differential.rs`; each example of the function table is true: `tests/expr.rs`.

@@ -26,18 +26,26 @@ use graphc::compile::compile;
 use graphc::diag::{Level, render};
 use graphc::expr::function::{BuiltinKind, FunctionSpec, forms, functions as table};
 
-use marked::blocks::{DOCUMENTS, Kind, blocks};
+use marked::blocks::{Kind, blocks, documents, pages};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The reference of the commands, as one text.
+fn commands() -> String {
+    let pages = pages("docs/cli").into_iter();
+    pages
+        .map(|page| std::fs::read_to_string(project(&page)).unwrap())
+        .collect()
 }
 
 #[test]
 fn every_flow_in_the_documents_compiles() {
     let mut wrong = Vec::new();
     let mut seen = 0;
-    for document in DOCUMENTS {
-        for block in blocks(document) {
+    for document in documents() {
+        for block in blocks(&document) {
             seen += 1;
             let files = BTreeMap::from([("main.graph".to_owned(), block.text)]);
             let mut compiled = compile("main.graph", &files);
@@ -71,7 +79,7 @@ fn functions() -> String {
          What expressions may call, made from the table that the compiler checks calls against and the runtime\n\
          evaluates. A capital letter in a signature is any type; `T?` may be null; `optional<T>` is what `a.?b`\n\
          gives. `T => U` is an expression in which a name stands for a `T`. A method's receiver is its first\n\
-         parameter. Every example is true, and run as a test. Operators are in [language.md](language.md#4-expressions).\n",
+         parameter. Every example is true, and run as a test. Operators are in [language/expressions.md](language/expressions.md).\n",
     );
     let is_macro: Wanted = |spec| matches!(spec.kind, BuiltinKind::Macro(_));
     let is_effect: Wanted = |spec| matches!(spec.kind, BuiltinKind::Effect(_));
@@ -90,7 +98,7 @@ fn functions() -> String {
         (
             is_question,
             "Questions about fields",
-            "Of fields that are [`based_on`](language.md#6-state-and-reducers) others. In the examples `draft` is based on `topic`, which was written after it.",
+            "Of fields that are [`based_on`](language/state.md) others. In the examples `draft` is based on `topic`, which was written after it.",
         ),
     ] {
         write!(out, "\n## {title}\n\n{about}\n\n{HEAD}").unwrap();
@@ -147,18 +155,33 @@ fn the_functions_are_those_of_the_table() {
     );
 }
 
+/// A page of the reference is short enough to be read: under 300 lines of at most 160 characters, with a table's rows as they are.
+#[test]
+fn pages_of_the_reference_are_short() {
+    let mut wrong = Vec::new();
+    for page in ["docs/language", "docs/runtime", "docs/cli"].into_iter().flat_map(pages) {
+        let text = std::fs::read_to_string(project(&page)).unwrap();
+        let lines = text.lines().count();
+        if lines >= 300 {
+            wrong.push(format!("{page} has {lines} lines"));
+        }
+        for (at, line) in text.lines().enumerate() {
+            if line.chars().count() > 160 && !line.starts_with('|') {
+                wrong.push(format!("{page}:{} is too long", at + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// What `[text](path#part)` in a document points to is there.
 #[test]
 fn links_lead_somewhere() {
-    let folders = ["docs", "docs/recipes"].map(|folder| std::fs::read_dir(project(folder)));
-    let mut documents: Vec<PathBuf> = folders
-        .into_iter()
-        .flat_map(|entries| entries.unwrap().map(|entry| entry.unwrap().path()))
-        .filter(|path| path.is_file())
-        .collect();
-    documents.extend(["README.md", "CHANGELOG.md"].map(project));
+    let mut all = documents();
+    all.extend(["docs/recipes", "docs/diagnostics"].into_iter().flat_map(pages));
+    all.push("CHANGELOG.md".to_owned());
     let mut wrong = Vec::new();
-    for document in documents {
+    for document in all.iter().map(|page| project(page)) {
         let text = std::fs::read_to_string(&document).unwrap();
         for link in text.split("](").skip(1) {
             let link = link.split(')').next().unwrap();

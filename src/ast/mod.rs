@@ -1,6 +1,6 @@
 //! What was written: plain data with spans, one type for each construct of the language.
 //!
-//! The tree keeps every construct of `docs/language.md`, also those whose meaning a later stage
+//! The tree keeps every construct of `docs/language`, also those whose meaning a later stage
 //! refuses, and it keeps names as text: resolving them is the work of [`resolve`](crate::resolve).
 //! It knows nothing of pest; [`parse`](crate::parse) builds it.
 //!

@@ -1,7 +1,7 @@
 //! Every code the compiler can report, with its page.
 //!
 //! A code is a slug, unique, never reused. Its page (why, a wrong and a right example) is
-//! `pages/SLUG.md`; `tests/explain.rs` compiles both examples of every page.
+//! `docs/diagnostics/SLUG.md`; `tests/explain.rs` compiles both examples of every page.
 
 use serde::Serialize;
 
@@ -42,14 +42,13 @@ pub struct Code {
 }
 
 impl Code {
-    /// Where the page stands in the diagnostics index: absolute where the package names its
-    /// repository, else relative to the project's folder.
+    /// Where the page stands: absolute where the package names its repository, else relative to the project's folder.
     pub fn url(&self) -> String {
         let folder = match env!("CARGO_PKG_REPOSITORY") {
             "" => String::new(),
             repository => format!("{repository}/blob/main/"),
         };
-        format!("{folder}docs/diagnostics.md#{}", self.slug)
+        format!("{folder}docs/diagnostics/{}.md", self.slug)
     }
 }
 
@@ -70,7 +69,7 @@ macro_rules! codes {
                 slug: $slug,
                 level: Level::$level,
                 least: least!($level $($least)?),
-                page: include_str!(concat!("pages/", $slug, ".md")),
+                page: include_str!(concat!("../../docs/diagnostics/", $slug, ".md")),
             };
         )*
 

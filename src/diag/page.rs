@@ -1,6 +1,6 @@
 //! The page of a code: why it is reported, a wrong example, a right one.
 //!
-//! A page is Markdown of one fixed form, so that it can be shown in a terminal, gathered into one
+//! A page is Markdown of one fixed form, so that it can be shown in a terminal, listed in an
 //! index, and have both of its examples compiled by a test:
 //!
 //! ````text
@@ -152,36 +152,16 @@ pub fn list() -> String {
     out
 }
 
-/// The pages of all codes as one Markdown document, with a table of them at the top.
+/// The table of all codes, as Markdown that stands beside the pages.
 pub fn index() -> String {
     let mut out = String::from(
-        "# Diagnostics\n\nEvery finding that `graphc check` reports has a code. This document is made \
-         from the pages behind\n`graphc explain CODE`; both examples of each page are compiled by \
-         the tests.\n\n| code | level | reported when |\n|---|---|---|\n",
+        "# Diagnostics\n\nEvery finding of `graphc check` has a code, and every code a page, which `graphc explain CODE` prints. Both \
+         examples\nof each page are compiled by the tests.\n\n| code | level | reported when |\n|---|---|---|\n",
     );
     for code in ALL {
         let summary = one_line(summary(code)).replace('|', "\\|");
         let (slug, level) = (code.slug, code.level.word());
-        out.push_str(&format!("| [`{slug}`](#{slug}) | {level} | {summary} |\n"));
-    }
-    for code in ALL {
-        out.push('\n');
-        out.push_str(&lowered(code.page));
-    }
-    out
-}
-
-/// The page with each heading one level further down, ending in a line end.
-fn lowered(page: &str) -> String {
-    let mut fenced = false;
-    let mut out = String::with_capacity(page.len() + 8);
-    for line in page.trim_end().lines() {
-        fenced ^= line.starts_with("```");
-        if !fenced && line.starts_with('#') {
-            out.push('#');
-        }
-        out.push_str(line);
-        out.push('\n');
+        out.push_str(&format!("| [`{slug}`]({slug}.md) | {level} | {summary} |\n"));
     }
     out
 }

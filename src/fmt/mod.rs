@@ -2,7 +2,7 @@
 //!
 //! [`format()`] goes through the tokens of a text in order and decides what stands between them, so that a word or
 //! a comment can't be lost. What is added or left out are commas alone; what moves are properties of
-//! a node and lines of a tool, with the comments at them, into the order that `docs/cli.md` gives. Strings are
+//! a node and lines of a tool, with the comments at them, into the order that `docs/cli/fmt.md` gives. Strings are
 //! written as they are.
 //!
 //! Not here: which files, and what happens to them (`cli::fmt`).

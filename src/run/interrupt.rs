@@ -62,7 +62,7 @@ impl OpenInterrupt {
         fit && parts.next().is_none()
     }
 
-    /// The entry of a result's `interrupts` (docs/cli.md).
+    /// The entry of a result's `interrupts` (docs/cli/result.md).
     pub fn to_json(&self) -> Json {
         let mut json =
             json!({ "id": self.id, "node": self.node, "path": self.place(), "ask": self.ask });

@@ -61,7 +61,7 @@ impl Permission {
         fork.is_none_or(|life| self.life.as_deref() == life)
     }
 
-    /// The entry of a result's and a thread's `permissions` (docs/cli.md).
+    /// The entry of a result's and a thread's `permissions` (docs/cli/result.md).
     pub fn to_json(&self) -> Json {
         let mut json = serde_json::json!({
             "tool": self.tool, "question": self.question, "by": self.by, "at": self.at

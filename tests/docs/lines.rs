@@ -1,7 +1,7 @@
 //! docs/from-langgraph.md: what stands on the right of its tables stands in the flows below them.
 
 use super::matrix::quoted;
-use crate::project;
+use crate::{commands, project};
 
 /// A text with one blank wherever it has some.
 fn plain(text: &str) -> String {
@@ -26,10 +26,8 @@ fn unknown_flags<'a>(command: &'a str, documents: &str) -> Vec<&'a str> {
 /// a single name may speak of anything.
 #[test]
 fn each_line_beside_one_of_python_is_in_a_flow() {
-    let read = |name: &str| std::fs::read_to_string(project(name)).unwrap();
-    let page = read("docs/from-langgraph.md");
-    let commands = ["docs/cli.md", "docs/evaluate.md", "docs/export.md"].map(read);
-    let commands = commands.concat();
+    let page = std::fs::read_to_string(project("docs/from-langgraph.md")).unwrap();
+    let commands = commands();
     let mut wrong = Vec::new();
     let mut seen = 0;
     for section in page.split("\n## ").skip(1) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::matrix::quoted;
-use crate::project;
+use crate::{commands, project};
 
 /// Names of all cases, which are files, and of all functions of tests.
 fn cases(folder: &Path, into: &mut BTreeSet<String>) {
@@ -30,7 +30,7 @@ fn cases(folder: &Path, into: &mut BTreeSet<String>) {
 #[test]
 fn what_the_page_for_people_from_langgraph_names_is_there() {
     let page = std::fs::read_to_string(project("docs/langgraph.md")).unwrap();
-    let commands = std::fs::read_to_string(project("docs/cli.md")).unwrap();
+    let commands = commands();
     let mut known = BTreeSet::new();
     cases(&project("tests"), &mut known);
     let mut wrong = Vec::new();

@@ -2,18 +2,25 @@
 
 use std::path::Path;
 
-/// The documents whose flows are compiled.
-pub const DOCUMENTS: [&str; 9] = [
-    "README.md",
-    "docs/language.md",
-    "docs/safety.md",
-    "docs/runtime.md",
-    "docs/cli.md",
-    "docs/functions.md",
-    "docs/langgraph.md",
-    "docs/tour.md",
-    "docs/from-langgraph.md",
-];
+/// The Markdown files of a folder of the project, paths relative to the project, in order.
+pub fn pages(folder: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let entries = std::fs::read_dir(root.join(folder)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let pages = names.filter(|name| name.ends_with(".md"));
+    let mut pages: Vec<String> = pages.map(|name| format!("{folder}/{name}")).collect();
+    pages.sort();
+    pages
+}
+
+/// The documents whose flows are compiled. Recipes and the pages of diagnostics have tests of their own.
+pub fn documents() -> Vec<String> {
+    let mut documents = vec!["README.md".to_owned()];
+    for folder in ["docs", "docs/language", "docs/runtime", "docs/cli"] {
+        documents.extend(pages(folder));
+    }
+    documents
+}
 
 /// A flow of a document: where it begins, its text, and what may be reported of it.
 pub struct Block {

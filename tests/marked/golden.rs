@@ -73,8 +73,8 @@ fn of_flows(root: &Path, folder: &str) -> String {
 fn of_documents() -> String {
     let mut out = String::new();
     let mut one = |name: &str, texts| dump(&mut out, name, MAIN, &texts);
-    for document in blocks::DOCUMENTS {
-        for (number, block) in blocks::blocks(document).into_iter().enumerate() {
+    for document in blocks::documents() {
+        for (number, block) in blocks::blocks(&document).into_iter().enumerate() {
             let texts = BTreeMap::from([(MAIN.to_owned(), block.text)]);
             one(&format!("{document}#{}", number + 1), texts);
         }

@@ -1,6 +1,6 @@
 //! What a run told, in a form that is the same in whatever way it was played.
 //!
-//! docs/runtime.md says which order is promised (`Streams`): of a task, of a super-step, of a graph and its calls. That is
+//! docs/runtime/streams.md says which order is promised: of a task, of a super-step, of a graph and its calls. That is
 //! held against the events of each process as they were read ([`promises`]). Tasks side by side come as they come: here
 //! they are put in the order in which the flow declares them. Over a stop and a resume a super-step is told again from its
 //! beginning: what comes again with the same `type` and `id` is dropped, after a look whether it says the same.

@@ -1,4 +1,4 @@
-//! The order that docs/runtime.md promises (`Streams`), held against the events of one process.
+//! The order that docs/runtime/streams.md promises, held against the events of one process.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! One mistake, one message: what only follows from an error is suppressed.
 //!
 //! A name that stands for nothing is a hole in the program ([`Type::Error`](crate::expr::Type::Error), an id that is `None`), and
-//! rules pass over holes in silence. What is left has two rules, that docs/language.md gives to users, and one way to show findings:
+//! rules pass over holes in silence. What is left has two rules, that docs/language/checks.md gives to users, and one way to show findings:
 //!
 //! - [`text`]: of a piece that did not parse only that is said, in its file nothing about what is missing.
 //! - [`stage`]: what is missing (a way, a write, a use) is said only where no error may be the cause.

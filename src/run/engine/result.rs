@@ -46,7 +46,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// The result object of `graphc run` (docs/cli.md).
+    /// The result object of `graphc run` (docs/cli/result.md).
     pub fn to_json(&self) -> Json {
         let mut json = JsonMap::new();
         json.insert("status".into(), json!(self.state));
