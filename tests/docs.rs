@@ -159,7 +159,10 @@ fn the_functions_are_those_of_the_table() {
 #[test]
 fn pages_of_the_reference_are_short() {
     let mut wrong = Vec::new();
-    for page in ["docs/language", "docs/runtime", "docs/cli"].into_iter().flat_map(pages) {
+    for page in ["docs/language", "docs/runtime", "docs/cli"]
+        .into_iter()
+        .flat_map(pages)
+    {
         let text = std::fs::read_to_string(project(&page)).unwrap();
         let lines = text.lines().count();
         if lines >= 300 {
@@ -178,7 +181,11 @@ fn pages_of_the_reference_are_short() {
 #[test]
 fn links_lead_somewhere() {
     let mut all = documents();
-    all.extend(["docs/recipes", "docs/diagnostics"].into_iter().flat_map(pages));
+    all.extend(
+        ["docs/recipes", "docs/diagnostics"]
+            .into_iter()
+            .flat_map(pages),
+    );
     all.push("CHANGELOG.md".to_owned());
     let mut wrong = Vec::new();
     for document in all.iter().map(|page| project(page)) {

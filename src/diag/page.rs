@@ -161,7 +161,9 @@ pub fn index() -> String {
     for code in ALL {
         let summary = one_line(summary(code)).replace('|', "\\|");
         let (slug, level) = (code.slug, code.level.word());
-        out.push_str(&format!("| [`{slug}`]({slug}.md) | {level} | {summary} |\n"));
+        out.push_str(&format!(
+            "| [`{slug}`]({slug}.md) | {level} | {summary} |\n"
+        ));
     }
     out
 }
