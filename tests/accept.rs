@@ -2,14 +2,17 @@
 //!
 //! - `values*.txt`: declarations, then cases of a type (`: T`) and JSON below it, with the stored form of the value or all mismatches.
 //! - `schema*.txt`: declarations, then types, with their JSON Schema.
-//! - `lenient*.txt`: what a model wrote, with the JSON in it or why there is none.
+//! - `json*.txt`: what a model wrote, with the JSON in it or why there is none.
+//! - `reply*.txt`: declarations, then cases of a type (`: T`) and what a model wrote below it, with the value and what was mended, or
+//!   why it is refused.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod declared;
 
 use declared::{declared, files, type_of};
-use graphc::expr::accept::{accept, lenient_json};
+use graphc::expr::accept::accept;
 use graphc::expr::schema::json_schema;
+use graphc::run::decode::{Decoded, decode, decode_json};
 
 /// Runs the cases of each file whose name begins so; `outcome` gets the declarations and the case.
 fn run(prefix: &str, outcome: impl Fn(&str, &str) -> String) {
@@ -68,10 +71,26 @@ fn schemas() {
 }
 
 #[test]
-fn lenient() {
-    run("lenient", |_, case| match lenient_json(case) {
-        Ok(json) => json.to_string(),
+fn json_in_texts() {
+    run("json", |_, case| match decode_json(case) {
+        Ok(json) => json.value.to_string(),
         Err(message) => format!("- {message}"),
+    });
+}
+
+#[test]
+fn replies_of_a_type() {
+    run("reply", |head, case| {
+        let declared = declared(head);
+        let (ty, text) = case.split_once('\n').unwrap_or((case, ""));
+        let ty = ty.trim_start_matches(": ");
+        match decode(text, &type_of(ty, &declared.types), &declared.types) {
+            Ok(Decoded { value, repairs }) => {
+                let lines = repairs.iter().map(|repair| format!("\n~ {repair}"));
+                value.to_stored().to_string() + &lines.collect::<String>()
+            }
+            Err(message) => format!("- {message}"),
+        }
     });
 }
 

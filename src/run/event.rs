@@ -185,6 +185,15 @@ pub enum EventKind {
         /// The task that makes it.
         by: Speaker,
     },
+    /// What a model wrote was not of the form asked for, and could be read all the same.
+    Repaired {
+        /// `output`, or the tool whose arguments it is.
+        of: String,
+        /// What was mended, each with its place.
+        repairs: Vec<String>,
+        /// Whose it is.
+        by: Speaker,
+    },
     /// A super-step was committed.
     Checkpoint {
         /// Its `seq` in the thread.
@@ -222,7 +231,8 @@ impl EventKind {
             EventKind::TaskStarted { .. }
             | EventKind::TaskFinished { .. }
             | EventKind::TaskInterrupted { .. }
-            | EventKind::Retrying { .. } => Mode::Tasks,
+            | EventKind::Retrying { .. }
+            | EventKind::Repaired { .. } => Mode::Tasks,
             EventKind::Checkpoint { .. } => Mode::Checkpoints,
             EventKind::Routed { .. } | EventKind::Interpreted { .. } => Mode::Debug,
             EventKind::Dropped { .. } => return None,
@@ -295,6 +305,9 @@ impl EventKind {
                 by,
             } => {
                 json!({ "event": "retrying", "attempt": attempt, "error": error, "wait_ms": wait_ms, "task": by.task, "send": by.send })
+            }
+            EventKind::Repaired { of, repairs, by } => {
+                json!({ "event": "repaired", "of": of, "repairs": repairs, "task": by.task, "send": by.send })
             }
             EventKind::Checkpoint {
                 checkpoint_id,

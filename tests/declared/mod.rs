@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use graphc::ast::item::{Item, TypeBody};
-use graphc::ast::ty::{Field, TypeExpr, TypeKind};
+use graphc::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
 use graphc::base::{FileId, SourceMap};
 use graphc::diag::Diagnostics;
 use graphc::expr::ty::{EnumMember, EnumType, Record, RecordField};
@@ -64,6 +64,17 @@ struct Reader {
     scope: Scope,
 }
 
+fn aliases(attributes: &[Attribute], types: &TypeTable) -> Vec<String> {
+    let aliases = attributes
+        .iter()
+        .filter(|attribute| attribute.name.node == "alias");
+    let texts = aliases.flat_map(|attribute| &attribute.args);
+    let texts = texts.filter_map(|arg| graphc::expr::infer::constant(arg, types));
+    texts
+        .filter_map(|text| text.as_str().map(str::to_owned))
+        .collect()
+}
+
 impl Reader {
     /// Names first, so that types may speak of each other.
     fn items(&mut self, items: &[Item]) {
@@ -73,7 +84,7 @@ impl Reader {
                     let members = e.members.iter().map(|m| EnumMember {
                         name: m.name.node.clone(),
                         doc: m.doc.clone(),
-                        aliases: Vec::new(),
+                        aliases: aliases(&m.attributes, &self.types),
                     });
                     let declared = EnumType {
                         name: e.name.node.clone(),

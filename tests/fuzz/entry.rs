@@ -8,12 +8,13 @@ use graphc::backend::{config, scenario};
 use graphc::base::{FileId, SourceMap, Span};
 use graphc::compile::{Compiled, compile};
 use graphc::diag::{Diagnostics, render};
-use graphc::expr::accept::{accept, lenient_json};
+use graphc::expr::accept::accept;
 use graphc::expr::eval::{Effect, Env, compile as compile_expr, compile_unchecked};
 use graphc::expr::infer::infer;
 use graphc::expr::template::{Template, check};
 use graphc::expr::{Scope, Slot, Type, TypeTable};
 use graphc::ir::Flow;
+use graphc::run::decode::decode;
 use graphc::run::plan::plan;
 use graphc::value::Value;
 use graphc::viz::{Drawing, Form, draw};
@@ -251,7 +252,10 @@ fn evaluates(text: &str) {
             Err(error) => assert!(inside(error.span).is_some(), "{:?}", error.span),
         }
     }
-    let _ = lenient_json(text);
+    let records = types.records.ids().map(Type::Record);
+    for ty in records.chain([Type::Json]) {
+        let _ = decode(text, &ty, types);
+    }
 }
 
 fn renders(text: &str) {

@@ -175,6 +175,14 @@ impl Progress {
                 self.line(&text);
                 self.fall_silent();
             }
+            EventKind::Repaired { of, repairs, .. } => {
+                self.end_words();
+                for repair in &repairs {
+                    let text = format!("  {} repaired {of}: {}", signs.event, visible(repair));
+                    self.line(&text);
+                }
+                self.fall_silent();
+            }
             EventKind::TaskInterrupted { .. } => {
                 self.end_words();
                 self.fall_silent();

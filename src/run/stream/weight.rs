@@ -22,7 +22,9 @@ pub fn weight(event: &Event) -> usize {
         EventKind::TaskInterrupted {
             interrupts, paths, ..
         } => of_names(interrupts) + of_names(paths),
-        EventKind::Checkpoint { next, .. } => of_names(next),
+        EventKind::Checkpoint { next: names, .. } | EventKind::Repaired { repairs: names, .. } => {
+            of_names(names)
+        }
         _ => 0,
     };
     OVERHEAD + texts + held

@@ -54,6 +54,17 @@ impl<'a> TaskRun<'a> {
         );
     }
 
+    /// Tells what was mended of something that a model wrote: of `output`, or of the arguments of a tool. `mark` is where the task stands.
+    pub fn send_repairs(&self, mark: String, of: &str, repairs: Vec<String>) {
+        if !repairs.is_empty() {
+            let (of, by) = (of.to_owned(), self.speaker());
+            self.send(
+                format!("{mark}~repaired"),
+                EventKind::Repaired { of, repairs, by },
+            );
+        }
+    }
+
     /// Whose words this node's are.
     pub fn speaker(&self) -> Speaker {
         Speaker {

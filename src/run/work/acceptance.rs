@@ -1,9 +1,9 @@
 //! What a model's reply is held to: the type of the output, and each `ensure`. A reply that doesn't meet them is refused: the
 //! model is told why, and asked again.
 
-use crate::expr::accept::{accept, lenient_json};
 use crate::expr::function::message::record;
 use crate::ir::ErrorKind;
+use crate::run::decode::decode;
 use crate::run::error::{Passage, RunError};
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
@@ -146,14 +146,11 @@ fn held(
         }
         Some((ty, _, _)) => {
             let types = &run.around.cx.plan.flow.types;
-            let read = lenient_json(&reply.text).and_then(|json| {
-                accept(&json, ty, types).map_err(|wrong| {
-                    let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
-                    wrong.join("; ")
-                })
-            });
-            match read {
-                Ok(output) => Some(output),
+            match decode(&reply.text, ty, types) {
+                Ok(output) => {
+                    run.send_repairs(run.effects.mark(), "output", output.repairs);
+                    Some(output.value)
+                }
                 Err(problem) => return Ok(Err(Refusal::Type(problem))),
             }
         }

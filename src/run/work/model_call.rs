@@ -7,9 +7,9 @@ use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::expr::accept::lenient_json;
 use crate::expr::function::message::record;
 use crate::ir::{ErrorKind, Model, ModelId, Retry, ToolId};
+use crate::run::decode::decode_json;
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
@@ -58,8 +58,8 @@ impl Reply {
     /// The assistant message, a record `message`.
     pub fn to_message(&self) -> Value {
         let calls = self.tool_calls.iter().map(|call| {
-            let args = lenient_json(&call.arguments)
-                .unwrap_or_else(|_| Json::String(call.arguments.clone()));
+            let args = decode_json(&call.arguments)
+                .map_or_else(|_| Json::String(call.arguments.clone()), |json| json.value);
             let entries = [
                 ("id", Value::text(call.id.as_str())),
                 ("name", Value::text(call.name.as_str())),

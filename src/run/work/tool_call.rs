@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
 
-use crate::expr::accept::{accept_fields, lenient_json};
+use crate::expr::accept::{Mismatch, accept_fields};
 use crate::expr::function::message::record;
 use crate::ir::{ErrorKind, ToolId};
+use crate::run::decode::{Decoded, decode_fields, decode_json};
 use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
@@ -32,7 +33,7 @@ pub struct Requested {
     id: String,
     name: String,
     /// Arguments, or why there are none that can be used.
-    args: Result<Json, String>,
+    args: Result<Decoded<Json>, String>,
 }
 
 /// What a model is told of a call in a reply that was cut off: what is there of it may not be what was meant.
@@ -43,9 +44,10 @@ impl Requested {
     pub fn new(call: ToolCallRequest, cut: bool) -> Self {
         let args = match call.arguments.trim() {
             _ if cut => Err(CUT.to_owned()),
-            "" => Ok(json!({})),
-            text => lenient_json(text)
-                .map_err(|problem| format!("the arguments are no JSON: {problem}")),
+            "" => Ok(as_is(json!({}))),
+            text => {
+                decode_json(text).map_err(|problem| format!("the arguments are no JSON: {problem}"))
+            }
         };
         Self {
             id: call.id,
@@ -68,10 +70,15 @@ impl Requested {
             name: text("name"),
             args: match cut {
                 true => Err(CUT.to_owned()),
-                false => Ok(args),
+                false => Ok(as_is(args)),
             },
         }
     }
+}
+
+fn as_is(value: Json) -> Decoded<Json> {
+    let repairs = Vec::new();
+    Decoded { value, repairs }
 }
 
 /// Who gets a tool's error.
@@ -122,7 +129,8 @@ pub async fn answer_all<'a>(
     let mut ready = Vec::new();
     let mut changed = BTreeMap::new();
     let mut open = Vec::new();
-    let wanted = calls.iter().map(|call| requested(run, tools, call));
+    let wanted = calls.iter().zip(&scopes);
+    let wanted = wanted.map(|(call, scope)| requested(run, tools, call, scope));
     let wanted: Vec<Result<(ToolId, Map), RunError>> = wanted.collect();
     turns::wait(
         run,
@@ -212,6 +220,7 @@ fn requested(
     run: &TaskRun<'_>,
     tools: &[ToolId],
     call: &Requested,
+    scope: &EffectScope,
 ) -> Result<(ToolId, Map), RunError> {
     let plan = &run.around.cx.plan;
     let named = |tool: &ToolId| *plan.tools[*tool].name == *call.name;
@@ -220,7 +229,13 @@ fn requested(
         return Err(refused(unknown(run, tools, &call.name)));
     };
     let args = call.args.as_ref().map_err(|why| refused(why.clone()))?;
-    Ok((tool, accepted(run, tool, args)?))
+    let flow = &run.around.cx.plan.flow;
+    let declared = &flow.tools[tool];
+    let read = decode_fields(&args.value, &declared.params, &flow.types);
+    let read = read.map_err(|wrong| refusal(run, tool, &wrong))?;
+    let repairs = args.repairs.iter().cloned().chain(read.repairs);
+    run.send_repairs(scope.mark(), &declared.name, repairs.collect());
+    Ok((tool, read.value.as_map().cloned().unwrap_or_default()))
 }
 
 /// The outcome of a call that does not wait for an answer.
@@ -308,14 +323,15 @@ pub async fn call_one<'a>(
 /// Kind `tool_error` where they are not.
 pub fn accepted(run: &TaskRun<'_>, tool: ToolId, args: &Json) -> Result<Map, RunError> {
     let flow = &run.around.cx.plan.flow;
-    let declared = &flow.tools[tool];
-    let accepted = accept_fields(args, &declared.params, &flow.types).map_err(|wrong| {
-        RunError::new(
-            ErrorKind::ToolError,
-            format!("`{}` refuses its arguments: {}", declared.name, all(&wrong)),
-        )
-    })?;
+    let accepted = accept_fields(args, &flow.tools[tool].params, &flow.types);
+    let accepted = accepted.map_err(|wrong| refusal(run, tool, &wrong))?;
     Ok(accepted.as_map().cloned().unwrap_or_default())
+}
+
+fn refusal(run: &TaskRun<'_>, tool: ToolId, wrong: &[Mismatch]) -> RunError {
+    let name = &run.around.cx.plan.flow.tools[tool].name;
+    let why = format!("`{name}` refuses its arguments: {}", all(wrong));
+    RunError::new(ErrorKind::ToolError, why)
 }
 
 /// The arguments that a call is made with: let through here, and approved where a person has to.

@@ -2,9 +2,7 @@
 //!
 //! [`accept`] validates JSON strictly against a type and turns it into a value: texts become
 //! timestamps and durations, defaults are filled in, whole numbers become floats where a float is declared. All that
-//! doesn't fit is reported, each with its path. [`lenient_json`] gets JSON out of what a model wrote.
-
-mod lenient;
+//! doesn't fit is reported, each with its path. What a model wrote is made JSON of by `run::decode`.
 
 use std::fmt;
 
@@ -15,8 +13,6 @@ use crate::value::{Key, Map, Value};
 
 use super::function::{span, time};
 use super::ty::{RecordField, RecordId, Type, TypeTable};
-
-pub use lenient::lenient_json;
 
 /// A part of a value that doesn't fit the type it should have.
 #[derive(Debug, Clone, PartialEq, Eq)]

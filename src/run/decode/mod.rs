@@ -1,0 +1,130 @@
+//! Values out of what a model wrote: the output of a reply, the arguments of a tool call.
+//!
+//! A text is read leniently, in two parts, and then held to its type strictly, by [`accept`]:
+//!
+//! - [`find`] and [`parse`] get JSON out of the text: fences and prose around it, trailing commas, bare keys, other quotes, comments;
+//! - [`coerce`] brings JSON that is not of the type closer to it: one value for a list, numbers in texts, names of members.
+//!
+//! Each deviation that was mended is a repair. A reply that needs none has none. The idea of reading by the type follows BAML's
+//! schema-aligned parsing.
+
+mod coerce;
+mod find;
+mod parse;
+
+use serde_json::Value as Json;
+
+use crate::expr::accept::{Mismatch, accept, accept_fields};
+use crate::expr::ty::{RecordField, Type, TypeTable};
+use crate::value::Value;
+
+use coerce::Coercion;
+use find::Found;
+use parse::{Slip, Slips, place};
+
+/// A value, and what had to be mended to read it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decoded<T> {
+    /// The value.
+    pub value: T,
+    /// What was mended, each with its place: `line 2, column 5: missing comma`, `$.tags: one value for a list`.
+    pub repairs: Vec<String>,
+}
+
+/// The JSON in a text: the likeliest of several.
+///
+/// # Errors
+/// Why there is none.
+pub fn decode_json(text: &str) -> Result<Decoded<Json>, String> {
+    let found = find::values(text)?.into_iter().next();
+    let Found { json, slips, .. } = found.ok_or("no JSON in the text")?;
+    Ok(Decoded {
+        value: json,
+        repairs: shown(text, &slips),
+    })
+}
+
+/// The value of that type in a text: of several, the first that fits as it is, else the first that fits when it is mended.
+///
+/// # Errors
+/// Why the text holds none.
+pub fn decode(text: &str, ty: &Type, types: &TypeTable) -> Result<Decoded<Value>, String> {
+    let found = match find::values(text) {
+        Ok(found) => found,
+        Err(error) => return plain(text, ty, types).ok_or(error),
+    };
+    for found in &found {
+        if let Ok(value) = accept(&found.json, ty, types) {
+            let repairs = shown(text, &found.slips);
+            return Ok(Decoded { value, repairs });
+        }
+    }
+    let mut wrong = None;
+    for found in found {
+        let mut coercion = Coercion::new(types);
+        let json = coercion.whole(found.json, ty);
+        match accept(&json, ty, types) {
+            Ok(value) => {
+                let mut repairs = shown(text, &found.slips);
+                repairs.extend(coercion.repairs);
+                return Ok(Decoded { value, repairs });
+            }
+            Err(mismatches) => _ = wrong.get_or_insert(mismatches),
+        }
+    }
+    let wrong = wrong.unwrap_or_default();
+    plain(text, ty, types).ok_or_else(|| all(&wrong))
+}
+
+/// The arguments of a call with these parameters, from JSON that a model wrote.
+///
+/// # Errors
+/// All that does not fit.
+pub fn decode_fields(
+    json: &Json,
+    fields: &[RecordField],
+    types: &TypeTable,
+) -> Result<Decoded<Value>, Vec<Mismatch>> {
+    if let Ok(value) = accept_fields(json, fields, types) {
+        let repairs = Vec::new();
+        return Ok(Decoded { value, repairs });
+    }
+    let mut coercion = Coercion::new(types);
+    let json = coercion.arguments(json.clone(), fields);
+    let value = accept_fields(&json, fields, types)?;
+    let repairs = coercion.repairs;
+    Ok(Decoded { value, repairs })
+}
+
+/// The value of a type without parts that a text is in plain words, such as the name of an enum's member.
+fn plain(text: &str, ty: &Type, types: &TypeTable) -> Option<Decoded<Value>> {
+    if !coerce::is_scalar(ty) {
+        return None;
+    }
+    let text = text.trim();
+    let text = match ty {
+        Type::String => text,
+        _ => text.trim_matches(|c: char| c.is_whitespace() || "*`\"'.".contains(c)),
+    };
+    let mut coercion = Coercion::new(types);
+    let json = coercion.whole(Json::from(text), ty);
+    let value = accept(&json, ty, types).ok()?;
+    let mut repairs = vec!["a text without JSON".to_owned()];
+    repairs.extend(coercion.repairs);
+    Some(Decoded { value, repairs })
+}
+
+fn all(wrong: &[Mismatch]) -> String {
+    let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+    wrong.join("; ")
+}
+
+fn shown(text: &str, slips: &Slips) -> Vec<String> {
+    let mut slips: Vec<(usize, Slip)> = slips.iter().map(|(slip, at)| (*at, *slip)).collect();
+    slips.sort();
+    let shown = slips.into_iter().map(|(at, slip)| {
+        let (line, column) = place(text, at);
+        format!("line {line}, column {column}: {}", slip.text())
+    });
+    shown.collect()
+}
