@@ -282,7 +282,7 @@ impl<'t> Coercion<'t> {
                 Some(member) => self.value(json, member),
                 None => json,
             },
-            Json::String(_) if members.iter().any(|member| *member == Type::String) => json,
+            Json::String(_) if members.contains(&Type::String) => json,
             _ => {
                 let named: Vec<&Type> = members.iter().filter(named).collect();
                 let before = self.repairs.len();
