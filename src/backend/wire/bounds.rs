@@ -38,11 +38,15 @@ impl Bounds {
         }
     }
 
-    /// Waits for `work`, but not past the bounds.
+    /// Waits for `work`, but not past the bounds. Work that is begun behind its time is not done at all, so that a reply that
+    /// comes without a pause ends as well.
     ///
     /// # Errors
     /// `Timeout` or `Cancelled`; `work` is dropped then.
     pub async fn within<F: Future>(&self, work: F) -> Result<F::Output, Failure> {
+        if self.end.is_some_and(|end| end <= Instant::now()) {
+            return Err(Failure::timeout(self.timeout));
+        }
         let too_late = async {
             match self.end {
                 Some(end) => tokio::time::sleep_until(end).await,

@@ -1,16 +1,13 @@
-//! Server-sent events.
+//! Server-sent events, as the HTML standard has them: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
 
-use std::pin::Pin;
 use std::time::Duration;
 
-use eventsource_stream::{EventStreamError, Eventsource};
-use futures_util::stream::{Stream, StreamExt, unfold};
 use reqwest::Response;
 
 use crate::backend::secret::Secrets;
-use crate::base::duration;
 
-use super::{Bounds, Failure, Peer};
+use super::lines::{LINE, Lines};
+use super::{Bounds, Failure, Peer, excerpt};
 
 /// The most bytes of a whole stream.
 const LIMIT: usize = 64 << 20;
@@ -19,24 +16,54 @@ const LIMIT: usize = 64 << 20;
 type Named = (String, String);
 
 /// The events of a reply, in order. Ends where the reply ends, which says nothing about
-/// whether it was whole.
+/// whether it was whole. Dropping it closes the connection.
 pub struct Events {
-    inner: Pin<Box<dyn Stream<Item = Result<Named, EventStreamError<Broken>>> + Send>>,
+    response: Response,
+    lines: Lines,
+    open: Open,
+    /// Bytes that may still come.
+    left: usize,
     peer: String,
     secrets: Secrets,
     bounds: Bounds,
+    idle: Option<Duration>,
     silent: bool,
 }
 
-/// Why the bytes of a stream end.
-#[derive(Debug, thiserror::Error)]
-enum Broken {
-    #[error("{0}")]
-    Transport(reqwest::Error),
-    #[error("more than {LIMIT} bytes")]
-    TooLong,
-    #[error("nothing for {}", duration::show(*.0))]
-    Silent(Duration),
+/// The event that is read now.
+#[derive(Default)]
+struct Open {
+    name: String,
+    data: Option<String>,
+    /// The first line that can't be one of an event, shortened.
+    stray: Option<String>,
+}
+
+impl Open {
+    /// Takes in a line; gives the event that it ends.
+    fn take(&mut self, line: &[u8]) -> Option<Named> {
+        if line.is_empty() {
+            let name = std::mem::take(&mut self.name);
+            return Some((name, self.data.take()?));
+        }
+        let line = String::from_utf8_lossy(line);
+        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "data" => match &mut self.data {
+                None => self.data = Some(value.to_owned()),
+                Some(data) => {
+                    data.push('\n');
+                    data.push_str(value);
+                }
+            },
+            "event" => value.clone_into(&mut self.name),
+            "" | "id" | "retry" => {}
+            _ if self.stray.is_none() => self.stray = Some(excerpt(&line)),
+            _ => {}
+        }
+        None
+    }
 }
 
 /// The events of a reply. `idle` is how long it may be silent: whatever comes begins that anew, also what is no event.
@@ -46,35 +73,15 @@ pub fn events(
     bounds: Bounds,
     idle: Option<Duration>,
 ) -> Events {
-    let mut left = LIMIT;
-    let chunks = unfold(
-        Box::pin(response.bytes_stream()),
-        move |mut chunks| async move {
-            let next = chunks.next();
-            let chunk = match idle {
-                None => next.await?.map_err(Broken::Transport),
-                Some(idle) => match tokio::time::timeout(idle, next).await {
-                    Ok(chunk) => chunk?.map_err(Broken::Transport),
-                    Err(_) => Err(Broken::Silent(idle)),
-                },
-            };
-            Some((chunk, chunks))
-        },
-    );
-    let bytes = chunks.map(move |chunk| {
-        let chunk = chunk?;
-        left = left.checked_sub(chunk.len()).ok_or(Broken::TooLong)?;
-        Ok(chunk)
-    });
     Events {
-        inner: Box::pin(
-            bytes
-                .eventsource()
-                .map(|event| event.map(|e| (e.event, e.data))),
-        ),
+        response,
+        lines: Lines::default(),
+        open: Open::default(),
+        left: LIMIT,
         peer: peer.name.to_owned(),
         secrets: peer.secrets.clone(),
         bounds,
+        idle,
         silent: false,
     }
 }
@@ -83,41 +90,71 @@ impl Events {
     /// The next event's data; `None` at the end of the reply.
     ///
     /// # Errors
-    /// `Network` for a broken connection, `Timeout`, `Cancelled`, `InvalidRequest` for one that is too long, `ServerError` for what is no stream
-    /// of events.
+    /// `Network` for a broken connection, `Timeout`, `Cancelled`, `InvalidRequest` for a reply or a line that is too long.
     pub async fn next(&mut self) -> Result<Option<String>, Failure> {
         let next = self.next_named().await?;
         Ok(next.map(|(_, data)| data))
     }
 
-    /// The same with the event's name.
+    /// The same with the event's name, which may be empty.
     ///
     /// # Errors
     /// As [`Events::next`].
     pub async fn next_named(&mut self) -> Result<Option<Named>, Failure> {
-        let next = self.bounds.within(self.inner.next()).await?;
-        let peer = Peer {
-            name: &self.peer,
-            secrets: &self.secrets,
-        };
-        match next {
-            None => Ok(None),
-            Some(Ok(event)) => Ok(Some(event)),
-            Some(Err(EventStreamError::Transport(Broken::Transport(error)))) => {
-                Err(Failure::transport(peer, error))
+        loop {
+            loop {
+                let line = match self.lines.next() {
+                    Ok(Some(line)) => line,
+                    Ok(None) => break,
+                    Err(_) => return Err(Failure::line_too_long(self.peer(), LINE)),
+                };
+                if let Some(event) = self.open.take(line) {
+                    return Ok(Some(event));
+                }
             }
-            Some(Err(EventStreamError::Transport(Broken::Silent(idle)))) => {
-                self.silent = true;
-                Err(Failure::silent(&self.peer, idle))
+            match self.chunk().await? {
+                true => {}
+                // What has no empty line behind it is no event.
+                false => {
+                    self.open.take(self.lines.rest());
+                    return Ok(None);
+                }
             }
-            Some(Err(EventStreamError::Transport(Broken::TooLong))) => {
-                Err(Failure::too_long(peer, LIMIT))
-            }
-            Some(Err(error)) => Err(Failure::server(format!(
-                "`{}` sent a stream that can't be read: {error}",
-                peer.name
-            ))),
+            // A server that sends without a pause leaves others their turn, and timers theirs.
+            tokio::task::yield_now().await;
         }
+    }
+
+    /// Reads a chunk; `false` at the end.
+    async fn chunk(&mut self) -> Result<bool, Failure> {
+        let next = self.response.chunk();
+        let chunk = match self.idle {
+            None => self.bounds.within(next).await?,
+            Some(idle) => {
+                let timed = tokio::time::timeout(idle, next);
+                match self.bounds.within(timed).await? {
+                    Ok(chunk) => chunk,
+                    Err(_) => {
+                        self.silent = true;
+                        return Err(Failure::silent(&self.peer, idle));
+                    }
+                }
+            }
+        };
+        let chunk = chunk.map_err(|error| Failure::transport(self.peer(), error))?;
+        let Some(chunk) = chunk else {
+            return Ok(false);
+        };
+        let left = self.left.checked_sub(chunk.len());
+        self.left = left.ok_or_else(|| Failure::too_long(self.peer(), LIMIT))?;
+        self.lines.push(&chunk);
+        Ok(true)
+    }
+
+    /// The beginning of a line that was none of an event, where there was one: what came was no stream of events then.
+    pub fn stray(&self) -> Option<String> {
+        let stray = self.open.stray.as_ref();
+        stray.map(|stray| self.secrets.scrub(stray))
     }
 
     /// Whether they ended because nothing came for too long.
@@ -131,5 +168,23 @@ impl Events {
             name: &self.peer,
             secrets: &self.secrets,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_make_events() {
+        let text = "event: a\ndata:1\ndata: 2\n\n: beat\nid: 7\n\ndata\n\n<html>\nevent: lost\n\ndata: x\n\n";
+        let mut open = Open::default();
+        let events: Vec<Named> = text
+            .split_terminator('\n')
+            .filter_map(|line| open.take(line.as_bytes()))
+            .collect();
+        let named = |name: &str, data: &str| (name.to_owned(), data.to_owned());
+        assert_eq!(events, [named("a", "1\n2"), named("", ""), named("", "x")]);
+        assert_eq!(open.stray.as_deref(), Some("<html>"));
     }
 }

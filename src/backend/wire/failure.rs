@@ -3,9 +3,6 @@
 use std::error::Error;
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use serde_json::Value as Json;
-
 use crate::ir::ErrorKind;
 use crate::run::model::ModelError;
 use crate::run::tool::ToolError;
@@ -71,14 +68,21 @@ impl Failure {
 
     /// A reply takes more bytes than is read of one. It would again: of a kind that no policy tries again by itself.
     pub fn too_long(peer: Peer<'_>, limit: usize) -> Self {
+        Self::beyond(&format!("the reply of `{}`", peer.name), limit)
+    }
+
+    /// The same of one line of it.
+    pub fn line_too_long(peer: Peer<'_>, limit: usize) -> Self {
+        Self::beyond(&format!("a line of the reply of `{}`", peer.name), limit)
+    }
+
+    fn beyond(what: &str, limit: usize) -> Self {
         let limit = match limit >> 20 {
             0 => format!("{limit} bytes"),
             mib => format!("{mib} MiB"),
         };
-        let message = format!(
-            "the reply of `{}` is longer than {limit}, which is the most that is read of one",
-            peer.name
-        );
+        let message =
+            format!("{what} is longer than {limit}, which is the most that is read of one");
         Self {
             in_doubt: true,
             ..Self::new(ErrorKind::InvalidRequest, message)
@@ -135,106 +139,6 @@ impl Failure {
             ..Self::new(kind, format!("`{}`{host} {what}: {why}", peer.name))
         }
     }
-
-    /// A status that is no success.
-    pub fn status(
-        peer: Peer<'_>,
-        status: StatusCode,
-        retry_after: Option<Duration>,
-        body: &[u8],
-    ) -> Self {
-        let text = String::from_utf8_lossy(body);
-        let json = serde_json::from_str::<Json>(&text).unwrap_or(Json::Null);
-        let kind = beyond_status(&json).unwrap_or(of_status(status));
-        let message = message_of(&json)
-            .map(str::to_owned)
-            .unwrap_or_else(|| excerpt(&text));
-        let message = peer.secrets.scrub(message.trim());
-        let colon = if message.is_empty() { "" } else { ": " };
-        Self {
-            retry_after,
-            ..Self::new(
-                kind,
-                format!("`{}` answered {status}{colon}{message}", peer.name),
-            )
-        }
-    }
-
-    /// An error object in place of a result, such as a broken stream ends with.
-    pub fn reported(peer: Peer<'_>, json: &Json) -> Self {
-        let error = json.get("error").unwrap_or(json);
-        let status = ["code", "status"]
-            .iter()
-            .filter_map(|key| error.get(*key)?.as_u64())
-            .filter_map(|code| StatusCode::from_u16(u16::try_from(code).ok()?).ok())
-            .find(|status| !status.is_success());
-        let kind = of_code(json)
-            .or(status.map(of_status))
-            .unwrap_or(ErrorKind::ServerError);
-        let message = message_of(json)
-            .map(str::to_owned)
-            .unwrap_or_else(|| excerpt(&error.to_string()));
-        let message = peer.secrets.scrub(&message);
-        Self::new(
-            kind,
-            format!("`{}` reported an error: {message}", peer.name),
-        )
-    }
-}
-
-/// The kind that a status means.
-fn of_status(status: StatusCode) -> ErrorKind {
-    match status.as_u16() {
-        401 | 403 => ErrorKind::Auth,
-        408 | 504 => ErrorKind::Timeout,
-        429 => ErrorKind::RateLimit,
-        500.. => ErrorKind::ServerError,
-        _ => ErrorKind::InvalidRequest,
-    }
-}
-
-/// `error.code`, `error.type` and `error.status`, where they are words.
-fn words(json: &Json) -> impl Iterator<Item = &str> {
-    let error = json.get("error").unwrap_or(json);
-    let keys = ["code", "type", "status"].iter();
-    keys.filter_map(move |key| error.get(*key)?.as_str())
-}
-
-/// The kind that a word means, where it says more than the status: a spent quota is 429 like a busy
-/// server, but asking again doesn't help.
-fn beyond_status(json: &Json) -> Option<ErrorKind> {
-    words(json).find_map(|word| match word {
-        "insufficient_quota" => Some(ErrorKind::InvalidRequest),
-        "content_filter" | "content_policy_violation" => Some(ErrorKind::ContentFilter),
-        _ => None,
-    })
-}
-
-/// The kind that a word means where there is no status.
-fn of_code(json: &Json) -> Option<ErrorKind> {
-    let plain = || {
-        words(json).find_map(|word| match word {
-            "invalid_api_key" | "authentication_error" | "permission_error" => {
-                Some(ErrorKind::Auth)
-            }
-            "rate_limit_exceeded" | "rate_limit_error" => Some(ErrorKind::RateLimit),
-            "invalid_request_error" => Some(ErrorKind::InvalidRequest),
-            "timeout" => Some(ErrorKind::Timeout),
-            _ => None,
-        })
-    };
-    beyond_status(json).or_else(plain)
-}
-
-/// The message of an error body in any of the forms in use: `{"error": {"message": ..}}`,
-/// `{"error": ".."}`, `{"message": ..}`, `{"detail": ..}`.
-fn message_of(json: &Json) -> Option<&str> {
-    let inner = json.get("error").unwrap_or(json);
-    if let Some(text) = inner.as_str() {
-        return Some(text);
-    }
-    let keys = ["message", "detail", "error"];
-    keys.iter().find_map(|key| inner.get(*key)?.as_str())
 }
 
 /// The beginning of a text, on one line.

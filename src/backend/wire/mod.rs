@@ -1,12 +1,15 @@
 //! HTTP as every backend uses it: one client, bounds in time, errors by kind, no secret in a message.
 //!
 //! [`Wire`] is the client, [`Bounds`] what ends a call early, [`Failure`] why one failed,
-//! [`events`](mod@events) a stream of server-sent events.
+//! [`reported`] what the other side's errors mean, [`Lines`] splits what comes in chunks, [`events`](mod@events) reads a stream of
+//! server-sent events.
 
 mod bounds;
 mod events;
 mod failure;
+mod lines;
 mod redirect;
+mod reported;
 mod retry_after;
 
 use std::borrow::Cow;
@@ -20,6 +23,7 @@ use crate::backend::secret::Secrets;
 pub use bounds::Bounds;
 pub use events::{Events, events};
 pub use failure::{Failure, excerpt};
+pub use lines::{LINE, LineTooLong, Lines};
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(20);

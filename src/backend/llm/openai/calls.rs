@@ -1,5 +1,7 @@
 //! Tool calls that arrive in pieces.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::run::model::ToolCallRequest;
@@ -32,6 +34,8 @@ enum Arguments {
 #[derive(Debug, Default)]
 pub struct Calls {
     open: Vec<(u64, ToolCallRequest)>,
+    /// Where the last call of an index is.
+    at: BTreeMap<u64, usize>,
 }
 
 impl Calls {
@@ -44,7 +48,7 @@ impl Calls {
             (Some(_), _) => self.open.len() as u64,
             (None, last) => last.unwrap_or(0),
         });
-        let found = self.open.iter().rposition(|(i, _)| *i == index);
+        let found = self.at.get(&index).copied();
         let found = found.filter(|at| {
             let call = self.open.get(*at).map(|(_, call)| call);
             let other = |id: &String| call.is_some_and(|c| !c.id.is_empty() && c.id != *id);
@@ -57,7 +61,9 @@ impl Calls {
                 arguments: String::new(),
             };
             self.open.push((index, call));
-            self.open.len() - 1
+            let at = self.open.len() - 1;
+            self.at.insert(index, at);
+            at
         });
         let Some((_, call)) = self.open.get_mut(at) else {
             return;
@@ -80,7 +86,7 @@ impl Calls {
 
     /// The calls in order of their indices. One without arguments has `{}`.
     pub fn finish(&mut self) -> impl Iterator<Item = ToolCallRequest> + use<> {
-        let mut calls = std::mem::take(&mut self.open);
+        let mut calls = std::mem::take(self).open;
         calls.sort_by_key(|(index, _)| *index);
         calls.into_iter().map(|(_, mut call)| {
             if call.arguments.trim().is_empty() {

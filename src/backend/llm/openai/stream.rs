@@ -1,6 +1,7 @@
 //! A reply that comes in pieces.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use futures_util::stream::unfold;
 use serde::Deserialize;
@@ -12,6 +13,9 @@ use crate::run::model::{ChatDelta, ChatStream, ModelError};
 
 use super::calls::Calls;
 use super::reply::{Said, Tokens, finish, refused};
+
+/// How long the end of a stream is waited for behind the end of the reply.
+const GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Deserialize)]
 struct Chunk {
@@ -35,6 +39,7 @@ pub fn deltas(events: Events, slot: Option<OwnedSemaphorePermit>) -> ChatStream 
         calls: Calls::default(),
         refusal: String::new(),
         reason: None,
+        begun: false,
         done: false,
         _slot: slot,
     };
@@ -52,6 +57,8 @@ struct Reading {
     refusal: String,
     /// Why the reply ended, once it is known. Usage may come behind it.
     reason: Option<String>,
+    /// Whether anything of a reply has come.
+    begun: bool,
     done: bool,
     _slot: Option<OwnedSemaphorePermit>,
 }
@@ -74,8 +81,22 @@ impl Reading {
 
     /// Reads one event.
     async fn read(&mut self) -> Result<(), Failure> {
-        match self.events.next().await {
-            Ok(Some(data)) if data.trim() == "[DONE]" => self.finish(),
+        let next = match self.reason {
+            None => self.events.next().await,
+            // Usage may come behind the end; a server that sends no more and closes nothing is not waited for.
+            Some(_) => match tokio::time::timeout(GRACE, self.events.next()).await {
+                Ok(next) => next,
+                Err(_) => return self.finish(),
+            },
+        };
+        match next {
+            Ok(Some(data)) if data.trim() == "[DONE]" => match self.begun {
+                true => self.finish(),
+                false => Err(Failure::server(format!(
+                    "`{}` sent an empty reply",
+                    self.events.peer().name
+                ))),
+            },
             Ok(Some(data)) => self.take(&data),
             Ok(None) if self.reason.is_some() => self.finish(),
             Ok(None) => Err(Failure::network(format!(
@@ -111,6 +132,7 @@ impl Reading {
         let Some(choice) = chunk.choices.into_iter().next() else {
             return Ok(());
         };
+        self.begun = true;
         let mut said = choice.delta.unwrap_or_default();
         self.ready.extend(said.deltas());
         self.refusal += &said.refusal.take().unwrap_or_default();

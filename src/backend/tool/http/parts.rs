@@ -7,7 +7,7 @@ use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::Value as Json;
 
-use crate::backend::wire::{Bounds, Failure, Peer, events, excerpt};
+use crate::backend::wire::{Bounds, Failure, LINE, Lines, Peer, events, excerpt};
 use crate::ir::ErrorKind;
 use crate::run::report::Reports;
 
@@ -60,7 +60,7 @@ pub async fn read(
         Parts::Events => Reading::Events(events(response, peer, bounds.clone(), None)),
         Parts::Lines => Reading::Lines {
             response,
-            bytes: Vec::new(),
+            lines: Lines::default(),
             left: LIMIT,
         },
     };
@@ -85,7 +85,7 @@ enum Reading {
     Events(crate::backend::wire::Events),
     Lines {
         response: Response,
-        bytes: Vec<u8>,
+        lines: Lines,
         left: usize,
     },
 }
@@ -101,34 +101,35 @@ impl Reading {
             Reading::Events(events) => Ok(events.next_named().await?),
             Reading::Lines {
                 response,
-                bytes,
+                lines,
                 left,
             } => loop {
-                if let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
-                    let rest = bytes.split_off(end + 1);
-                    let line = std::mem::replace(bytes, rest);
-                    if !line.trim_ascii().is_empty() {
-                        return Ok(Some(named(line)));
-                    }
-                    continue;
+                match lines.next() {
+                    Ok(Some(line)) if line.trim_ascii().is_empty() => continue,
+                    Ok(Some(line)) => return Ok(Some(named(line))),
+                    Ok(None) => {}
+                    Err(_) => return Err(Failure::line_too_long(peer, LINE)),
                 }
                 let chunk = bounds.within(response.chunk()).await?;
                 match chunk.map_err(|error| Failure::transport(peer, error))? {
                     Some(chunk) => {
                         let less = left.checked_sub(chunk.len());
                         *left = less.ok_or_else(|| Failure::too_long(peer, LIMIT))?;
-                        bytes.extend_from_slice(&chunk);
+                        lines.push(&chunk);
                     }
-                    None if bytes.trim_ascii().is_empty() => return Ok(None),
-                    None => return Ok(Some(named(std::mem::take(bytes)))),
+                    None => {
+                        let rest = lines.rest().trim_ascii();
+                        return Ok((!rest.is_empty()).then(|| named(rest)));
+                    }
                 }
+                tokio::task::yield_now().await;
             },
         }
     }
 }
 
-fn named(line: Vec<u8>) -> (String, String) {
-    (String::new(), String::from_utf8_lossy(&line).into_owned())
+fn named(line: &[u8]) -> (String, String) {
+    (String::new(), String::from_utf8_lossy(line).into_owned())
 }
 
 /// What a part says.
