@@ -248,3 +248,45 @@ graph Main {
         Some(&json!(["plan", "write"]))
     );
 }
+
+/// What the flow fixes of a tool's arguments is no part of what the model is shown, whatever is asked of it.
+#[test]
+fn a_fixed_argument_is_hidden_from_the_model() {
+    let text = r#"
+model m = "a/b"
+/// Looks.
+tool look(query: string, tenant: string @alias("tenantId"), k: int = 5) -> string
+graph Main {
+  context { tenant: string }
+  state { in out messages: list<message> via add_messages }
+  tools [look where tenant != "root" && size(tenant) + k < 9 && k != 0]
+  start -> a
+  node a: agent -> end {
+    model m
+    messages state.messages
+    tools [look with { tenant: context.tenant, k: 3 } where query.startsWith("x")]
+    set { messages: transcript }
+  }
+}
+"#;
+    let files: BTreeMap<String, String> = [("a.graph".to_owned(), text.to_owned())].into();
+    let compiled = compile("a.graph", &files);
+    let shown = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
+    let flow = compiled.flow.unwrap_or_else(|| panic!("{shown}"));
+    let plan = graphc::run::plan::plan(Arc::new(flow)).unwrap();
+    let node = plan.graphs.iter().next().unwrap().nodes.iter().next();
+    let spec = &node.unwrap().narrowed.values().next().unwrap().spec;
+    assert_eq!(
+        spec.parameters,
+        json!({
+            "type": "object",
+            "properties": { "query": { "type": "string" } },
+            "required": ["query"],
+            "additionalProperties": false,
+        })
+    );
+    assert_eq!(
+        spec.description,
+        "Looks.\nOnly calls with `query.startsWith(\"x\")` are accepted."
+    );
+}

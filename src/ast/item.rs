@@ -274,7 +274,7 @@ pub struct Require {
     pub span: Span,
 }
 
-/// `toolset t = [a, b where target == X]`
+/// `toolset t = [a, b with { k: 5 } where target == X]`
 #[derive(Debug, Clone)]
 pub struct ToolsetDecl {
     /// Doc comment.
@@ -292,6 +292,8 @@ pub struct ToolsetDecl {
 pub struct ToolRef {
     /// Name of a tool or a toolset.
     pub name: Name,
+    /// `with { .. }`: arguments that the flow fixes.
+    pub fixed: Vec<NamedArg>,
     /// `where` condition on its arguments.
     pub narrow: Option<Expr>,
 }

@@ -89,6 +89,9 @@ pub struct ToolUse {
     pub unattended: bool,
     /// Conditions on its arguments, in force in all nodes that may call it.
     pub narrowed: BTreeSet<String>,
+    /// Arguments that the flow fixes, `name: value`, in all nodes that may call it.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub fixed: BTreeSet<String>,
     /// Nodes that may call it, each with the interrupts that every way to it passes.
     pub nodes: BTreeMap<String, BTreeSet<String>>,
     /// Nodes where a call of it may ask a person: some way comes there without a permit. Empty where it never asks.
@@ -273,14 +276,21 @@ fn outside(
     }
 }
 
-/// Conditions on the arguments of a tool in a node.
-fn narrowed(node: &Node, tool: ToolId) -> BTreeSet<String> {
-    let own = node
-        .narrowed
+/// Conditions on the arguments of a tool in a node, and those that are fixed there.
+fn narrowed(node: &Node, tool: ToolId) -> [BTreeSet<String>; 2] {
+    let own = node.narrowed.iter().find(|own| own.tool == tool);
+    let Some(own) = own else {
+        return Default::default();
+    };
+    let conditions = own
+        .conditions
         .iter()
-        .filter(|narrowed| narrowed.tool == tool);
-    let conditions = own.flat_map(|narrowed| &narrowed.conditions);
-    conditions.map(|condition| condition.text.clone()).collect()
+        .map(|condition| condition.text.clone());
+    let fixed = own
+        .fixed
+        .iter()
+        .map(|arg| format!("{}: {}", arg.name, arg.value.text));
+    [conditions.collect(), fixed.collect()]
 }
 
 fn tools(flow: &Flow, entry: GraphId, services: &Services, reach: &Reach) -> Vec<ToolUse> {
@@ -296,6 +306,7 @@ fn tools(flow: &Flow, entry: GraphId, services: &Services, reach: &Reach) -> Vec
                 None => services.tool(tool).map(|served| (served.kind, served.to)),
             };
             let (served, to) = served.unwrap_or((UNBOUND.to_owned(), None));
+            let [conditions, fixed] = narrowed(node, tool_id);
             let found = used.entry(tool_id.0 as usize).or_insert_with(|| ToolUse {
                 tool: tool.name.clone(),
                 effect: ToolEffect::word(tool.effect),
@@ -304,7 +315,8 @@ fn tools(flow: &Flow, entry: GraphId, services: &Services, reach: &Reach) -> Vec
                 asks: tool.asks(),
                 approve: tool.approve,
                 unattended: tool.unattended,
-                narrowed: narrowed(node, tool_id),
+                narrowed: conditions.clone(),
+                fixed: fixed.clone(),
                 nodes: BTreeMap::new(),
                 asks_at: match tool.asks() {
                     true => asked_at(flow, reach, entry, tool_id),
@@ -317,8 +329,8 @@ fn tools(flow: &Flow, entry: GraphId, services: &Services, reach: &Reach) -> Vec
                 .get(&(id, node_id))
                 .cloned()
                 .unwrap_or_default();
-            let here = narrowed(node, tool_id);
-            found.narrowed = found.narrowed.intersection(&here).cloned().collect();
+            found.narrowed.retain(|known| conditions.contains(known));
+            found.fixed.retain(|known| fixed.contains(known));
             let name = format!("{}.{}", graph.name, node.name);
             found.nodes.insert(name, before);
         }

@@ -71,11 +71,11 @@ fn tools(old: &Sheet, new: &Sheet, wider: &mut Vec<String>) {
         for gone in was.narrowed.difference(&tool.narrowed) {
             wider.push(format!("tool {name} is not held to `{gone}` any more"));
         }
-        for node in tool
-            .nodes
-            .keys()
-            .filter(|node| !was.nodes.contains_key(*node))
-        {
+        for gone in was.fixed.difference(&tool.fixed) {
+            wider.push(format!("tool {name}: `{gone}` is not fixed any more"));
+        }
+        let nodes = tool.nodes.keys();
+        for node in nodes.filter(|node| !was.nodes.contains_key(*node)) {
             wider.push(format!("tool {name} is in reach of {node}"));
         }
         let permitted = tool.permitted.iter();

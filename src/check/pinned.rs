@@ -9,7 +9,6 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::ir::ToolId;
 use crate::ir::flow::{CONSTANT, MEMORY};
-use crate::resolve::node::Work;
 use crate::resolve::program::{Graph, Param, Program, ToolList};
 
 /// Reports constants in the arguments and in the conditions of memory's tools that stand for nothing where the graph runs.
@@ -35,18 +34,11 @@ fn spoken_of<'p>(program: &'p Program, graph: &'p Graph) -> Vec<&'p Expr> {
     let mut all: Vec<&Expr> = Vec::new();
     let mut lists: Vec<&ToolList> = graph.tools.iter().collect();
     for node in &graph.nodes {
-        match &node.work {
-            Work::Llm(call) | Work::Agent { call, .. } => lists.extend(&call.tools),
-            Work::Tools { tools, .. } => lists.extend(tools),
-            Work::Call {
-                tool: Some(tool),
-                args,
-                ..
-            } if of_memory(*tool) => {
-                let spaces = args.iter().filter(|arg| !is_plain(&arg.name.node));
-                all.extend(spaces.map(|arg| &arg.value));
-            }
-            _ => {}
+        lists.extend(node.tool_list());
+        for used in node.tools().iter().filter(|used| of_memory(used.node)) {
+            let given = node.given(used.node).iter();
+            let spaces = given.filter(|arg| !is_plain(&arg.name.node));
+            all.extend(spaces.map(|arg| &arg.value));
         }
     }
     let used = lists.into_iter().flat_map(|list| &list.tools);

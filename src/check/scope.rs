@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::name::list;
-use crate::base::{SourceMap, Span};
+use crate::base::{SourceMap, Span, Spanned};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::default_value;
 use crate::ir::{GraphId, ToolId};
@@ -37,7 +37,7 @@ pub fn scopes(
         for node in &graph.nodes {
             let (inside, without): (Vec<_>, Vec<_>) = uses(node)
                 .into_iter()
-                .partition(|((tool, _), _)| bound.tools.contains_key(tool));
+                .partition(|((tool, ..), _)| bound.tools.contains_key(tool));
             let found = inside.iter().filter_map(|used| bound.own(node, used));
             found.for_each(|found| diags.push(found));
             outside.extend(without);
@@ -46,7 +46,7 @@ pub fn scopes(
         for (child, name) in graph.nodes.iter().filter_map(Node::called) {
             let needed = needs.get(child.0 as usize).into_iter().flatten();
             let (inside, outside): (Vec<_>, Vec<_>) =
-                needed.partition(|((tool, _), _)| bound.tools.contains_key(tool));
+                needed.partition(|((tool, ..), _)| bound.tools.contains_key(tool));
             let found = inside
                 .into_iter()
                 .filter_map(|(used, place)| bound.of_child(child, used, (name.span, *place)));
@@ -57,24 +57,25 @@ pub fn scopes(
 }
 
 /// A tool as a graph or node may use it: with what its arguments are narrowed by, or, in a `call`, with
-/// arguments of the flow's own.
-type Used = (ToolId, Option<Vec<NarrowingId>>);
+/// arguments of the flow's own; and with what a list fixes, each by its place and the parameter.
+type Used = (ToolId, Option<Vec<NarrowingId>>, Vec<(Span, String)>);
 
 fn uses(node: &Node) -> Vec<(Used, Span)> {
-    let list = match &node.work {
-        Work::Llm(call) | Work::Agent { call, .. } => &call.tools,
-        Work::Tools { tools, .. } => tools,
-        _ => {
+    match node.tool_list() {
+        Some(list) => list.tools.iter().map(narrowed_use).collect(),
+        None => {
             let called = node.tools().into_iter();
-            return called.map(|used| ((used.node, None), used.span)).collect();
+            let call = |used: Spanned<ToolId>| ((used.node, None, Vec::new()), used.span);
+            called.map(call).collect()
         }
-    };
-    let tools = list.iter().flat_map(|list| &list.tools);
-    tools.map(narrowed_use).collect()
+    }
 }
 
 fn narrowed_use(used: &ToolUse) -> (Used, Span) {
-    ((used.tool, Some(used.narrowed.clone())), used.span)
+    let fixed = used.fixed.iter();
+    let fixed = fixed.map(|arg| (arg.name.span, arg.name.node.clone()));
+    let narrowed = Some(used.narrowed.clone());
+    ((used.tool, narrowed, fixed.collect()), used.span)
 }
 
 /// Most places shown where a tool is used that the graph lacks.
@@ -96,14 +97,15 @@ impl Bound<'_> {
         tool.map_or("?", |tool| &tool.name.node)
     }
 
-    fn own(&self, node: &Node, ((tool, narrowed), span): &(Used, Span)) -> Option<Diagnostic> {
+    fn own(&self, node: &Node, (used, span): &(Used, Span)) -> Option<Diagnostic> {
+        let tool = &used.0;
         let graph = &self.graph.name.node;
         let name = self.name(*tool);
         let allowed = self.tools.get(tool)?;
-        let Some(narrowed) = narrowed else {
-            return self.refused_call(node, allowed);
-        };
-        let wider = self.wider(*tool, narrowed, allowed)?;
+        if let Some(refused) = self.refused_call(node, allowed) {
+            return Some(refused);
+        }
+        let wider = self.wider(used, allowed)?;
         let message = format!("tool `{name}` is wider here than in graph `{graph}`: {wider}");
         Some(self.narrow_too(
             Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, *span),
@@ -117,7 +119,7 @@ impl Bound<'_> {
             return;
         }
         let mut by_place: BTreeMap<Span, Vec<&str>> = BTreeMap::new();
-        for ((tool, _), span) in used {
+        for ((tool, ..), span) in used {
             by_place.entry(*span).or_default().push(self.name(*tool));
         }
         let mut by_tools: BTreeMap<Vec<&str>, Vec<Span>> = BTreeMap::new();
@@ -168,7 +170,10 @@ impl Bound<'_> {
         used: &[(&Used, &Span)],
         diags: &mut Diagnostics,
     ) {
-        let mut names: Vec<&str> = used.iter().map(|((tool, _), _)| self.name(*tool)).collect();
+        let mut names: Vec<&str> = used
+            .iter()
+            .map(|((tool, ..), _)| self.name(*tool))
+            .collect();
         names.dedup();
         if self.list.broken || names.is_empty() {
             return;
@@ -205,16 +210,16 @@ impl Bound<'_> {
     fn of_child(
         &self,
         child: GraphId,
-        (tool, narrowed): &Used,
+        used: &Used,
         (call, place): (Span, Span),
     ) -> Option<Diagnostic> {
         let graph = &self.graph.name.node;
-        let name = self.name(*tool);
+        let name = self.name(used.0);
         let child = self.program.graphs.get(child);
         let child = child.map_or("?", |child| &child.name.node);
-        let allowed = self.tools.get(tool)?;
+        let allowed = self.tools.get(&used.0)?;
         // What a `call` node passes is known when it runs, and held to the scope then.
-        let wider = self.wider(*tool, narrowed.as_ref()?, allowed)?;
+        let wider = self.wider(used, allowed)?;
         let message =
             format!("`{child}` may use tool `{name}` wider than graph `{graph}`: {wider}");
         let found =
@@ -223,19 +228,24 @@ impl Bound<'_> {
     }
 
     /// What of a use is not within the scope, in words. What can't be compared is held to the scope at run time.
-    fn wider(&self, tool: ToolId, narrowed: &[NarrowingId], allowed: &ToolUse) -> Option<String> {
+    fn wider(&self, (tool, narrowed, fixed): &Used, allowed: &ToolUse) -> Option<String> {
+        let own = |at: Span| fixed.iter().any(|(place, _)| *place == at);
+        if let Some(arg) = allowed.fixed.iter().find(|arg| !own(arg.name.span)) {
+            return Some(format!("that fixes `{}`", arg.name.node));
+        }
+        let narrowed = narrowed.as_ref()?;
         let wrong = |id: &NarrowingId| self.wrong.contains(id);
         if allowed.narrowed.iter().all(|id| narrowed.contains(id))
             || allowed.narrowed.iter().chain(narrowed).any(wrong)
         {
             return None;
         }
-        let whole = left(self.program, tool, &allowed.narrowed)?;
-        let here = left(self.program, tool, narrowed)?;
-        if let Some(param) = whole.narrower_than(&here) {
+        let whole = left(self.program, *tool, &allowed.narrowed)?;
+        let here = left(self.program, *tool, narrowed)?;
+        if let Some(param) = whole.narrower_than(&here, fixed) {
             return Some(format!("that narrows `{param}`"));
         }
-        let unlike = !whole.whole && narrowed.is_empty();
+        let unlike = !whole.whole && narrowed.is_empty() && fixed.is_empty();
         unlike.then(|| "that narrows its arguments".to_owned())
     }
 
@@ -246,18 +256,21 @@ impl Bound<'_> {
         let name = self.name(allowed.tool);
         let conditions = allowed.narrowed.iter();
         let places = conditions.filter_map(|id| self.program.narrowings.get(*id));
-        places
-            .fold(found, |found, narrowing| {
-                found.label(narrowing.condition.span, "narrowed here")
-            })
-            .help(format!("narrow it here too: `{name} where {condition}`"))
+        let found = places.fold(found, |found, narrowing| {
+            found.label(narrowing.condition.span, "narrowed here")
+        });
+        match allowed.fixed.first() {
+            Some(arg) => found
+                .label(arg.name.span, "fixed here")
+                .help("list the same toolset here, or the tool alone in the graph"),
+            None => found.help(format!("narrow it here too: `{name} where {condition}`")),
+        }
     }
 
-    /// A `call` whose arguments are written out and can't meet the scope.
+    /// A tool whose arguments are written out, in a `call` or fixed by a list, and can't meet the scope.
     fn refused_call(&self, node: &Node, allowed: &ToolUse) -> Option<Diagnostic> {
-        let Work::Call { args, .. } = &node.work else {
-            return None;
-        };
+        let args = node.given(allowed.tool);
+        let call = matches!(node.work, Work::Call { .. });
         if allowed.narrowed.iter().any(|id| self.wrong.contains(id)) {
             return None;
         }
@@ -266,7 +279,9 @@ impl Bound<'_> {
         let spaces = left(self.program, allowed.tool, &allowed.narrowed)?;
         let refused = tool.params.iter().find_map(|param| {
             let given = args.iter().find(|arg| arg.name.node == param.name.node);
-            let value = given.map(|arg| &arg.value).or(param.default.as_ref())?;
+            let value = given
+                .map(|arg| &arg.value)
+                .or(param.default.as_ref().filter(|_| call))?;
             let json = default_value(value, &param.ty.node, &self.program.types)?;
             let place = given.map(|arg| arg.value.span);
             // What the parameter itself does not take is said of the argument.
@@ -292,7 +307,7 @@ impl Bound<'_> {
 pub fn needed_tools(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
     let tools = |uses: BTreeMap<Used, Span>| {
         let mut tools = BTreeMap::new();
-        for ((tool, _), span) in uses {
+        for ((tool, ..), span) in uses {
             tools.entry(tool).or_insert(span);
         }
         tools

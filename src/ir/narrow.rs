@@ -1,17 +1,21 @@
-//! `where` on a tool: which calls of it are let through in a node or a graph.
+//! `with` and `where` on a tool: what is fixed of its arguments in a node, and which calls are let through there or in a graph.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value as Json};
 
 use super::flow::ToolId;
-use super::text::Expr;
+use super::text::{Expr, Named};
 
 /// A tool that may be called with some arguments alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Narrowed {
     /// The tool.
     pub tool: ToolId,
+    /// Arguments that the flow gives each call, by the names of the parameters, computed once when the node begins its work. A
+    /// model neither sees nor gives them. A graph has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<Named>,
     /// What must hold of its arguments, all of it; its parameters are in scope by their names.
     pub conditions: Vec<Expr>,
     /// What the conditions say of single arguments: the schema that a model is shown says it too.
@@ -22,8 +26,8 @@ pub struct Narrowed {
     pub in_words: Vec<u32>,
 }
 
-/// What is left of one argument.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What is left of one argument: by conditions, or the constant that is fixed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Argument {
     /// Name of the parameter.
     pub name: String,

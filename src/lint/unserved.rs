@@ -1,4 +1,5 @@
-//! `wide-scope` of a model: tools that an `llm` offers and no `tools` node behind it runs.
+//! `wide-scope` of a model: tools that an `llm` offers and no `tools` node behind it runs, and those of which the two fix different
+//! arguments.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -6,7 +7,7 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{NodeId, ToolId};
-use crate::resolve::program::{Graph, ModelCall, Node, Route, TargetKind, ToolList, Work};
+use crate::resolve::program::{Graph, ModelCall, Node, Route, TargetKind, ToolList, ToolUse, Work};
 
 use super::cx::Cx;
 
@@ -54,6 +55,9 @@ fn unserved(
     if serving.is_empty() || !all_listed {
         return;
     }
+    for (serving, tools) in &serving {
+        fixed_elsewhere(cx, (node, offered), (serving, tools), diags);
+    }
     let served: BTreeSet<ToolId> = serving
         .iter()
         .flat_map(|(_, tools)| tools.tools.iter().map(|used| used.tool))
@@ -92,6 +96,38 @@ fn unserved(
         }
     };
     diags.push(found);
+}
+
+/// Warns of parameters that one of both fixes: a model is to give what is shown to it, and nothing else.
+fn fixed_elsewhere(
+    cx: &Cx<'_>,
+    (node, offered): (&Node, &ToolList),
+    (serving, tools): (&Node, &ToolList),
+    diags: &mut Diagnostics,
+) {
+    let fixes = |used: &ToolUse, name: &str| used.fixed.iter().any(|arg| arg.name.node == name);
+    for used in &offered.tools {
+        let (Some(other), Some(tool)) = (tools.find(used.tool), cx.program.tools.get(used.tool))
+        else {
+            continue;
+        };
+        let names = tool.params.iter().map(|param| &param.name.node);
+        let mut differ = names.filter(|name| fixes(used, name) != fixes(other, name));
+        let Some(name) = differ.next() else { continue };
+        let (by, tool) = (&serving.name.node, &tool.name.node);
+        let model = &node.name.node;
+        let message = match fixes(used, name) {
+            true => format!(
+                "`{model}` hides `{name}` of `{tool}`, and `{by}`, which makes the calls, does not fix it"
+            ),
+            false => format!(
+                "`{model}` shows its model `{name}` of `{tool}`, and `{by}`, which makes the calls, fixes it"
+            ),
+        };
+        let found = Diagnostic::new(&codes::WIDE_SCOPE, message, other.span);
+        let found = found.label(used.span, "shown here");
+        diags.push(found.help("list the same toolset in both, or the same `with`"));
+    }
 }
 
 /// The nodes that may read what the model said, up to the next model; `None` where not all are known.

@@ -226,16 +226,23 @@ impl Builder<'_> {
         })
     }
 
-    /// `[a, b where ..]`
+    /// `[a, b with { .. } where ..]`
     pub fn tool_refs(&mut self, pair: Pair) -> Vec<ToolRef> {
         let refs = pair.into_inner().filter_map(|tool| {
             let mut parts = tool.into_inner();
-            let name = self.name(&parts.next()?);
-            let narrow = parts.find(|p| p.as_rule() == Rule::expr);
-            Some(ToolRef {
-                name,
-                narrow: narrow.map(|e| self.expr(e)),
-            })
+            let mut used = ToolRef {
+                name: self.name(&parts.next()?),
+                fixed: Vec::new(),
+                narrow: None,
+            };
+            for part in parts {
+                match part.as_rule() {
+                    Rule::named_block => used.fixed = self.named_block(part),
+                    Rule::expr => used.narrow = Some(self.expr(part)),
+                    _ => {}
+                }
+            }
+            Some(used)
         });
         refs.collect()
     }

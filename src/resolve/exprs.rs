@@ -8,7 +8,7 @@ use crate::ast::node::TemplateText;
 
 use super::node::Require;
 use super::program::{
-    Ask, Emit, Jump, ModelCall, Node, Permit, Route, TargetKind, ToolBody, Words, Work,
+    Ask, Emit, Jump, ModelCall, Node, Permit, Route, TargetKind, ToolBody, ToolList, Words, Work,
 };
 
 /// All expressions of a node: `let`s first, then in the order in which they are evaluated.
@@ -141,7 +141,12 @@ impl<'a> Found<'a> {
                 self.exprs(turns_by.as_deref());
                 self.exprs(until.as_deref());
             }
-            Work::Tools { messages, .. } => self.exprs(messages.as_deref()),
+            Work::Tools {
+                messages, tools, ..
+            } => {
+                self.exprs(messages.as_deref());
+                self.fixed(tools);
+            }
             Work::Call { args, .. } => self.named(args),
             Work::Interrupt { ask, timeout, .. } => {
                 ask.iter().for_each(|ask| self.ask(ask));
@@ -160,6 +165,12 @@ impl<'a> Found<'a> {
         self.words(&call.prompt);
         self.exprs(&call.messages);
         call.stream_as.iter().for_each(|emit| self.emit(emit));
+        self.fixed(&call.tools);
+    }
+
+    fn fixed(&mut self, list: &'a Option<ToolList>) {
+        let tools = list.iter().flat_map(|list| &list.tools);
+        tools.for_each(|used| self.named(&used.fixed));
     }
 
     fn requires(&mut self, requires: &'a [Require]) {

@@ -132,21 +132,37 @@ impl Node {
 
     /// Tools that it may call: its list, or the tool of a `call`.
     pub fn tools(&self) -> Vec<Spanned<ToolId>> {
-        let listed = |list: &Option<ToolList>| {
-            let tools = list.iter().flat_map(|list| &list.tools);
-            tools
-                .map(|used| Spanned::new(used.tool, used.span))
-                .collect()
-        };
+        if let Work::Call {
+            tool: Some(tool),
+            name,
+            ..
+        } = &self.work
+        {
+            return vec![Spanned::new(*tool, name.span)];
+        }
+        let tools = self.tool_list().into_iter().flat_map(|list| &list.tools);
+        tools
+            .map(|used| Spanned::new(used.tool, used.span))
+            .collect()
+    }
+
+    /// Its `tools [..]`.
+    pub fn tool_list(&self) -> Option<&ToolList> {
         match &self.work {
-            Work::Llm(call) | Work::Agent { call, .. } => listed(&call.tools),
-            Work::Tools { tools, .. } => listed(tools),
-            Work::Call {
-                tool: Some(tool),
-                name,
-                ..
-            } => vec![Spanned::new(*tool, name.span)],
-            _ => Vec::new(),
+            Work::Llm(call) | Work::Agent { call, .. } => call.tools.as_ref(),
+            Work::Tools { tools, .. } => tools.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The arguments that the flow itself gives a tool: those of a `call`, or those that its list fixes.
+    pub fn given(&self, tool: ToolId) -> &[NamedArg] {
+        match &self.work {
+            Work::Call { args, .. } => args,
+            _ => {
+                let used = self.tool_list().and_then(|list| list.find(tool));
+                used.map_or(&[], |used| &used.fixed)
+            }
         }
     }
 

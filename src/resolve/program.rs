@@ -373,7 +373,7 @@ impl ToolBody {
 }
 
 /// A tool in a `tools [..]` list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ToolUse {
     /// Which tool.
     pub tool: ToolId,
@@ -381,6 +381,8 @@ pub struct ToolUse {
     pub span: Span,
     /// What its arguments are narrowed by, all of it: those of the toolsets that it comes through first.
     pub narrowed: Vec<NarrowingId>,
+    /// Arguments that the flow fixes: a model neither sees nor gives them.
+    pub fixed: Vec<item::NamedArg>,
 }
 
 typed_id! {

@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value as Json, json};
 
 use crate::expr::Slot;
-use crate::ir::{ErrorKind, GraphId, JoinId, NodeId};
-use crate::value::Value;
+use crate::ir::{ErrorKind, GraphId, JoinId, NodeId, ToolId};
+use crate::value::{Map, Value};
 
 use super::channel::Incoming;
 use super::context::RunContext;
@@ -170,6 +170,8 @@ pub struct TaskRun<'a> {
     /// Set by a jump that replaces the node's own way on: a tool's, a leaving subgraph's, that of a
     /// `skip` with a target. The node does not arrive at its joins then.
     pub jumped: bool,
+    /// Arguments that its node fixes, by tool, of the types of the parameters.
+    pub fixed: BTreeMap<ToolId, Map>,
     /// The error that the node's `on_error` is about: what `fail` without a message passes on.
     pub handles: Option<RunError>,
     /// What the graph that it called has come to.
@@ -232,6 +234,7 @@ impl<'a> TaskRun<'a> {
             called: None,
             permissions: Arc::clone(around.permissions),
             permitted: Vec::new(),
+            fixed: BTreeMap::new(),
             sent: None,
             next: Vec::new(),
             leaves: Vec::new(),

@@ -16,7 +16,8 @@ use crate::expr::fold::lift::{literal, plain_json};
 use crate::expr::fold::{Folder, names_params};
 use crate::resolve::node::Require;
 use crate::resolve::program::{
-    Arm, Ask, Emit, Graph, Jump, ModelCall, Node, Permit, Program, Route, TargetKind, Work,
+    Arm, Ask, Emit, Graph, Jump, ModelCall, Node, Permit, Program, Route, TargetKind, ToolList,
+    Work,
 };
 use crate::value::Value;
 
@@ -154,6 +155,13 @@ impl<'a> Folding<'a> {
         call.ensures.retain_mut(|ensure| self.may_fail(ensure));
         let sent = call.stream_as.take();
         call.stream_as = sent.and_then(|mut emit| self.emit(&mut emit).then_some(emit));
+        self.fixed(&mut call.tools);
+    }
+
+    fn fixed(&self, list: &mut Option<ToolList>) {
+        let tools = list.iter_mut().flat_map(|list| &mut list.tools);
+        let fixed = tools.flat_map(|used| &mut used.fixed);
+        fixed.for_each(|arg| self.expr(&mut arg.value));
     }
 
     fn work(&mut self, work: &mut Work) {
@@ -167,7 +175,12 @@ impl<'a> Folding<'a> {
                     *until = None;
                 }
             }
-            Work::Tools { messages, .. } => messages.iter_mut().for_each(|e| self.expr(e)),
+            Work::Tools {
+                messages, tools, ..
+            } => {
+                messages.iter_mut().for_each(|e| self.expr(e));
+                self.fixed(tools);
+            }
             Work::Call { args, .. } => args.iter_mut().for_each(|a| self.expr(&mut a.value)),
             Work::Interrupt {
                 ask,

@@ -237,8 +237,8 @@ impl<'a> Spaces<'a> {
     }
 
     /// A parameter of which `other` leaves more, in order; `None` where this lets all of it through, as
-    /// far as that is known.
-    pub fn narrower_than(&self, other: &Spaces<'_>) -> Option<&'a str> {
+    /// far as that is known. What the flow fixes is known when it runs.
+    pub fn narrower_than(&self, other: &Spaces<'_>, fixed: &[(Span, String)]) -> Option<&'a str> {
         let mut params = self.tool.params.iter();
         let found = params.find(|param| {
             let space = |spaces: &Spaces<'_>| {
@@ -248,7 +248,11 @@ impl<'a> Spaces<'a> {
                     .map(|(s, _)| s.clone())
             };
             match (space(self), space(other)) {
-                (Some(own), Some(other)) => !own.covers(&other, param),
+                (Some(own), Some(other))
+                    if fixed.iter().all(|(_, name)| *name != param.name.node) =>
+                {
+                    !own.covers(&other, param)
+                }
                 _ => false,
             }
         });

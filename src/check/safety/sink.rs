@@ -37,8 +37,8 @@ pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             pins(&mut search, program, (id, at), node, diags);
+            given(&mut search, (program, unseen), (id, at), node, diags);
             match &node.work {
-                Work::Call { .. } => call(&mut search, (program, unseen), (id, at), node, diags),
                 Work::Agent { .. } => chosen((program, unseen), graph, node, None, diags),
                 Work::Tools {
                     messages: Some(messages),
@@ -76,28 +76,23 @@ fn texts(tool: &Tool) -> impl Iterator<Item = (&Param, Sink)> {
         .filter_map(|param| Some((param, param.sink?)))
 }
 
-/// The arguments of a `call` node.
-fn call(
+/// The arguments that the flow itself gives: those of a `call`, and those that a list of tools fixes.
+fn given(
     search: &mut Search,
     (program, unseen): (&Program, &Unseen),
     (id, at): (GraphId, NodeId),
     node: &Node,
     diags: &mut Diagnostics,
 ) {
-    let Work::Call {
-        tool: Some(tool_id),
-        args,
-        ..
-    } = &node.work
-    else {
-        return;
-    };
-    let Some(tool) = program.tools.get(*tool_id) else {
-        return;
-    };
-    for (param, sink) in open_sinks((*tool_id, tool), unseen) {
+    let tools = node.called_tools().into_iter();
+    let tools = tools.filter_map(|used| Some((used.node, program.tools.get(used.node)?)));
+    let sinks = tools.flat_map(|(tool_id, tool)| {
+        open_sinks((tool_id, tool), unseen).map(move |sink| (tool_id, tool, sink))
+    });
+    for (tool_id, tool, (param, sink)) in sinks {
         let name = &param.name.node;
-        let Some(arg) = args.iter().find(|arg| arg.name.node == *name) else {
+        let mut args = node.given(tool_id).iter();
+        let Some(arg) = args.find(|arg| arg.name.node == *name) else {
             continue;
         };
         let made_from = search.read(node, &arg.value);
@@ -113,7 +108,7 @@ fn call(
         let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span);
         let found = trail.label(found);
         let found = found.label(sink.span, format!("`{name}` is a sink"));
-        diags.push(mended(found, unseen.get(tool_id), MEND.to_owned()));
+        diags.push(mended(found, unseen.get(&tool_id), MEND.to_owned()));
     }
 }
 
@@ -211,7 +206,10 @@ fn chosen(
         let told = narrowed(program, node, used.node);
         for (param, sink) in open_sinks((used.node, tool), unseen) {
             let name = &param.name.node;
-            if told.iter().any(|vouch| vouch.is_for(name)) {
+            let mut fixed = node.given(used.node).iter();
+            if fixed.any(|arg| arg.name.node == *name)
+                || told.iter().any(|vouch| vouch.is_for(name))
+            {
                 continue;
             }
             let message = format!(
@@ -220,12 +218,7 @@ fn chosen(
                 tool.name.node,
                 taken_for(sink.kind)
             );
-            let inside = |span: Span| {
-                span.file == node.span.file
-                    && span.start >= node.span.start
-                    && span.end <= node.span.end
-            };
-            let place = match inside(used.span) {
+            let place = match node.span.holds(used.span) {
                 true => used.span,
                 false => node.name.span,
             };
@@ -247,12 +240,7 @@ fn chosen(
 
 /// Parameters that the node's `where` vouches for.
 fn narrowed(program: &Program, node: &Node, tool: ToolId) -> Vec<Vouch> {
-    let list = match &node.work {
-        Work::Agent { call, .. } => call.tools.as_ref(),
-        Work::Tools { tools, .. } => tools.as_ref(),
-        _ => None,
-    };
-    let used = list.and_then(|list| list.find(tool));
+    let used = node.tool_list().and_then(|list| list.find(tool));
     let ids = used.into_iter().flat_map(|used| &used.narrowed);
     let conditions = ids.filter_map(|id| program.narrowings.get(*id));
     conditions

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::base::Span;
+use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::{SinkKind, ToolEffect};
 use crate::ir::{GraphId, NodeId, ToolId};
-use crate::resolve::program::{Graph, Node, Param, Program, Tool, Work};
+use crate::resolve::program::{Graph, ModelCall, Node, Param, Program, Tool, Work};
 
 use super::super::cfg::MhpCache;
 use super::in_scope;
@@ -40,10 +40,11 @@ pub fn trifectas<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: 
     };
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
-            match &node.work {
-                Work::Agent { .. } => rule.agent((id, at), graph, node),
-                Work::Call { .. } => rule.call((id, at), node),
-                _ => {}
+            if let Work::Agent { call, .. } = &node.work {
+                rule.agent((id, at), graph, (node, call));
+            }
+            for used in node.called_tools() {
+                rule.given((id, at), node, used);
             }
         }
     }
@@ -67,18 +68,16 @@ struct Rule<'a, 'd> {
 }
 
 impl Rule<'_, '_> {
-    fn agent(&mut self, at: (GraphId, NodeId), graph: &Graph, node: &Node) {
+    fn agent(&mut self, at: (GraphId, NodeId), graph: &Graph, (node, call): (&Node, &ModelCall)) {
         let tools: Vec<(ToolId, &Tool, Span)> = in_scope(graph, node)
             .into_iter()
             .filter_map(|used| Some((used.node, self.program.tools.get(used.node)?, used.span)))
             .collect();
-        let Some(out) = tools
-            .iter()
-            .find_map(|(id, tool, span)| outward((*id, tool), &self.unseen, *span))
-        else {
-            return;
-        };
-        let (Work::Llm(call) | Work::Agent { call, .. }) = &node.work else {
+        let Some(out) = tools.iter().find_map(|(id, tool, span)| {
+            let fixed = node.given(*id);
+            let chosen = |param: &Param| !fixed.iter().any(|arg| arg.name.node == param.name.node);
+            outward((*id, tool), &self.unseen, *span, &chosen)
+        }) else {
             return;
         };
         let read = prompt_leaves(call, &self.untrusted.guarded(node));
@@ -119,18 +118,12 @@ impl Rule<'_, '_> {
         self.report(code, message, node.name.span, [private, untrusted, out]);
     }
 
-    /// A call that sends away what a model made of both.
-    fn call(&mut self, (id, at): (GraphId, NodeId), node: &Node) {
-        let Work::Call {
-            tool: Some(id_of_tool),
-            name,
-            args,
-        } = &node.work
-        else {
-            return;
-        };
-        let tool = self.program.tools.get(*id_of_tool);
-        let out = tool.and_then(|tool| outward((*id_of_tool, tool), &self.unseen, name.span));
+    /// A tool that is given what a model made of both, and sends it away.
+    fn given(&mut self, (id, at): (GraphId, NodeId), node: &Node, used: Spanned<ToolId>) {
+        let args = node.given(used.node);
+        let tool = self.program.tools.get(used.node);
+        let given = |param: &Param| args.iter().any(|arg| arg.name.node == param.name.node);
+        let out = tool.and_then(|tool| outward((used.node, tool), &self.unseen, used.span, &given));
         let Some(out) = out else { return };
         let lets = self.untrusted.guarded(node);
         let read: Vec<Leaf> = args
@@ -154,7 +147,7 @@ impl Rule<'_, '_> {
         self.report(
             &codes::LETHAL_TRIFECTA,
             message,
-            name.span,
+            used.span,
             [private, untrusted, out],
         );
     }
@@ -217,11 +210,12 @@ fn private_by_effect(tool: &Tool, span: Span) -> Option<Part> {
     })
 }
 
-/// A tool that carries what it is given to the outside.
+/// A tool that carries to the outside what it is given for those of its parameters.
 fn outward(
     (id, tool): (ToolId, &Tool),
     unseen: &BTreeMap<ToolId, Span>,
     span: Span,
+    of: &dyn Fn(&Param) -> bool,
 ) -> Option<Part> {
     // What long-term memory is given stays in the project's own store.
     if (tool.asks() && !unseen.contains_key(&id)) || tool.body.is_some() || tool.module.is_some() {
@@ -236,9 +230,11 @@ fn outward(
     let by_sink = tool
         .params
         .iter()
-        .any(|param| param.sink.is_some_and(|sink| carries(sink.kind)));
+        .any(|param| of(param) && param.sink.is_some_and(|sink| carries(sink.kind)));
     // Nothing is told by a choice of few words.
-    let words = |param: &Param| param.constraints.pattern.is_none() && !is_plain(&param.ty.node);
+    let words = |param: &Param| {
+        of(param) && param.constraints.pattern.is_none() && !is_plain(&param.ty.node)
+    };
     let by_effect = tool.effect != ToolEffect::Read && tool.params.iter().any(words);
     (by_sink || by_effect).then(|| Part {
         span,

@@ -38,11 +38,16 @@ impl Callee<'_> {
 impl Cx<'_> {
     /// Checks that each value is of a known name and fits, and that none that is needed is missing.
     pub fn args(&mut self, callee: &Callee, args: &[NamedArg]) {
+        self.some_args(callee, args);
+        self.lacking(callee, args);
+    }
+
+    /// As [`Cx::args`], where others are given elsewhere.
+    pub(super) fn some_args(&mut self, callee: &Callee, args: &[NamedArg]) {
         let params = callee.by_name();
         for arg in args {
             self.arg(callee, params.get(&*arg.name.node).copied(), arg);
         }
-        self.lacking(callee, args);
     }
 
     /// One value, against what is declared under its name.

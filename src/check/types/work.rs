@@ -1,7 +1,9 @@
 //! The work of each kind of node: what it reads, and the names it gives to what follows.
 
+use crate::ast::item::NamedArg;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
+use crate::expr::infer::reads;
 use crate::expr::ty::MESSAGE;
 use crate::resolve::node::{Require, names};
 use crate::resolve::program::{Ask, ModelCall, Node, Words, Work};
@@ -20,6 +22,7 @@ impl Cx<'_> {
     /// Types a node's own work and declares what it gives. Afterwards what its tools and subgraphs
     /// may have written is no longer known.
     pub fn work(&mut self, node: &Node, out: &mut Outcome) {
+        self.fixed(node);
         match &node.work {
             Work::Llm(call) => {
                 self.model_call(call);
@@ -100,6 +103,44 @@ impl Cx<'_> {
             }
             Work::Update | Work::Branch => {}
         }
+    }
+
+    /// Types what a node's list fixes of the arguments of its tools.
+    fn fixed(&mut self, node: &Node) {
+        let Some(list) = node.tool_list() else { return };
+        for used in &list.tools {
+            let Some(tool) = self.program.tools.get(used.tool) else {
+                continue;
+            };
+            let callee = Callee {
+                what: format!("tool `{}`", tool.name.node),
+                params: &tool.params,
+                span: used.span,
+                declared: tool.name.span,
+            };
+            self.some_args(&callee, &used.fixed);
+            for arg in used
+                .fixed
+                .iter()
+                .filter(|arg| !list.span.holds(arg.name.span))
+            {
+                self.fixed_by_toolset(arg);
+            }
+        }
+    }
+
+    /// Reports a value in a toolset that is neither a constant nor made of `context`: the nodes that list it have nothing else in common.
+    fn fixed_by_toolset(&mut self, arg: &NamedArg) {
+        let (read, context) = (reads(&arg.value, &self.scope), self.scope.slot("context"));
+        if read.fields.is_empty() && read.slots.iter().all(|slot| Some(*slot) == context) {
+            return;
+        }
+        let message = "a toolset fixes only constants and what `context` holds";
+        let found = Diagnostic::new(&codes::BAD_VALUE, message, arg.value.span);
+        let name = &arg.name.node;
+        self.report(found.help(format!(
+            "fix it where the toolset is listed: `tools [TOOLSET with {{ {name}: .. }}]`"
+        )));
     }
 
     fn model_call(&mut self, call: &ModelCall) {

@@ -87,6 +87,11 @@ fn tools(page: &mut Page, sheet: &Sheet) {
         .iter()
         .flat_map(|tool| {
             let nodes: Vec<&str> = tool.nodes.keys().map(String::as_str).collect();
+            let fixed: Vec<&str> = tool.fixed.iter().map(String::as_str).collect();
+            let fixed = match fixed.is_empty() {
+                true => String::new(),
+                false => format!(" with {{ {} }}", fixed.join(", ")),
+            };
             let conditions: Vec<&str> = tool.narrowed.iter().map(String::as_str).collect();
             let narrowed = match conditions.is_empty() {
                 true => String::new(),
@@ -94,7 +99,7 @@ fn tools(page: &mut Page, sheet: &Sheet) {
             };
             let (effect, served, nodes) = (tool.effect, &tool.served, nodes.join(", "));
             let first = format!(
-                "{}{narrowed} ({effect}): {served}; in {nodes}; {}",
+                "{}{fixed}{narrowed} ({effect}): {served}; in {nodes}; {}",
                 tool.tool,
                 asked(tool)
             );

@@ -31,6 +31,7 @@ impl Resolver<'_> {
             Member::Tools(refs, span) => {
                 let before = self.diags.len();
                 let list = self.tool_list(inside.file, refs, *span);
+                self.fixed_in_graph(&list);
                 // A bound that lacks a tool would blame those who use it.
                 let whole = self.diags.len() == before;
                 self.program.graphs[id].tools = whole.then_some(list);

@@ -29,6 +29,7 @@ impl Resolver<'_> {
             named.insert(&entry.name, &entry.name);
             let (mut members, broken) = self.tool_members(file, &entry.name);
             list.broken |= broken;
+            self.fix(file, entry, &mut members);
             if let Some(condition) = &entry.narrow {
                 let narrowing = Narrowing {
                     condition: self.expr(file, condition),
@@ -45,6 +46,30 @@ impl Resolver<'_> {
         list
     }
 
+    /// Adds the arguments that an entry fixes to each of its tools.
+    fn fix(&mut self, file: FileId, entry: &ToolRef, members: &mut [ToolUse]) {
+        let fixed = self.named(file, &entry.fixed);
+        for used in members {
+            for arg in &fixed {
+                let mut known = used.fixed.iter();
+                if let Some(first) = known.find(|known| known.name.node == arg.name.node) {
+                    self.twice("value of", &first.name, &arg.name);
+                }
+            }
+            used.fixed.extend(fixed.iter().cloned());
+        }
+    }
+
+    /// Reports what the list of a graph itself fixes: it says what its nodes may use, and calls nothing.
+    pub fn fixed_in_graph(&mut self, list: &ToolList) {
+        let mut fixed = list.tools.iter().flat_map(|used| &used.fixed);
+        if let Some(arg) = fixed.find(|arg| list.span.holds(arg.name.span)) {
+            let message = "the `tools` of a graph fix no argument";
+            let help = "fix it in a toolset, or in the `tools` of a node";
+            self.report(&codes::BAD_VALUE, message, arg.name.span, help);
+        }
+    }
+
     /// The tool of that name, or all of the toolset's, and whether some of it is lost.
     fn tool_members(&mut self, file: FileId, name: &Name) -> (Vec<ToolUse>, bool) {
         match self.find(file, name, Wanted::Tools) {
@@ -53,6 +78,7 @@ impl Resolver<'_> {
                     tool,
                     span: name.span,
                     narrowed: Vec::new(),
+                    fixed: Vec::new(),
                 };
                 (vec![used], false)
             }
@@ -76,7 +102,9 @@ impl Resolver<'_> {
             list.tools.push(used);
             return;
         };
-        if first.narrowed == used.narrowed {
+        let fixed =
+            |used: &ToolUse| -> Vec<Span> { used.fixed.iter().map(|arg| arg.name.span).collect() };
+        if first.narrowed == used.narrowed && fixed(first) == fixed(&used) {
             return;
         }
         let tools = &self.program.tools;
@@ -87,9 +115,9 @@ impl Resolver<'_> {
     }
 
     fn listed_twice(&mut self, first: &Name, again: &ToolRef) {
-        match again.narrow {
-            None => self.twice("tool", first, &again.name),
-            Some(_) => {
+        match again.narrow.is_none() && again.fixed.is_empty() {
+            true => self.twice("tool", first, &again.name),
+            false => {
                 let name = &again.name;
                 let message = format!("`{}` is in this list twice", name.node);
                 self.narrowed_twice(message, &name.node, (first.span, name.span));

@@ -2,6 +2,8 @@
 //!
 //! An answer is taken only where that task will read it. One that nothing reads would be lost without a word.
 
+use serde_json::Value as Json;
+
 use crate::expr::Type;
 use crate::ir::{GraphId, ToolId};
 use crate::run::error::RunError;
@@ -69,7 +71,7 @@ impl Engine {
     /// Whether the task that asks if a tool may be called may call it with those arguments.
     ///
     /// # Errors
-    /// Kind `tool_error`, with the condition that does not hold.
+    /// Kind `tool_error`, with the condition that does not hold or the fixed argument that is another.
     pub(super) fn let_through(
         &self,
         graph: GraphId,
@@ -80,7 +82,12 @@ impl Engine {
             return Ok(());
         };
         match self.called(asker.node, open) {
-            Some(tool) => narrow::held(&self.plan, asker.node, &asker.callers, tool, args),
+            Some(tool) => {
+                let declared = &self.plan.flow.tools[tool];
+                let asked = open.ask.get("args").unwrap_or(&Json::Null);
+                narrow::unchanged(asker.node, (tool, declared), asked, args)?;
+                narrow::held(&self.plan, asker.node, &asker.callers, tool, args)
+            }
             None => Ok(()),
         }
     }

@@ -133,7 +133,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         exits,
         start,
         slots: scope.names.len(),
-        narrowed: narrow::plan(builder, &graph.narrowed)?,
+        narrowed: narrow::plan(builder, &graph.narrowed, &Scope::default())?,
         tool_fields: tool_fields(builder, graph, &nodes)?,
         nodes,
         joins,

@@ -1,10 +1,12 @@
-//! `where` on tools: conditions ready to be asked, and what a model is shown of a narrowed tool.
+//! `with` and `where` on tools: what is fixed, conditions ready to be asked, and what a model is shown of such a tool.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use crate::expr::{Scope, Type};
+use crate::expr::eval::read_by;
+use crate::expr::ty::RecordField;
+use crate::expr::{Scope, Slot, Type};
 use crate::ir::narrow::{Argument, Limit, Narrowed};
 use crate::ir::{Tool, ToolId};
 use crate::run::model::ToolSpec;
@@ -12,8 +14,12 @@ use crate::run::model::ToolSpec;
 use super::code::{Builder, Code, PlanError};
 use super::tool::spec;
 
-/// A tool that is narrowed in a node or a graph.
+/// A tool of which a node or a graph leaves only some calls.
 pub struct NarrowPlan {
+    /// Parameters whose arguments the flow gives, with their values. In a graph there are none.
+    pub fixed: Vec<(RecordField, Code)>,
+    /// The other parameters: those that a caller gives.
+    pub open: Vec<RecordField>,
     /// What must hold of the arguments, which are slots in the order of the tool's parameters.
     pub conditions: Vec<Code>,
     /// What a model is shown.
@@ -23,8 +29,12 @@ pub struct NarrowPlan {
 /// Narrowed tools by id.
 pub type NarrowPlans = BTreeMap<ToolId, NarrowPlan>;
 
-/// The narrowed tools of a node or a graph.
-pub fn plan(builder: &Builder<'_>, narrowed: &[Narrowed]) -> Result<NarrowPlans, PlanError> {
+/// The narrowed tools of a node or a graph; what is fixed is computed in that scope.
+pub fn plan(
+    builder: &Builder<'_>,
+    narrowed: &[Narrowed],
+    node: &Scope,
+) -> Result<NarrowPlans, PlanError> {
     let mut plans = NarrowPlans::new();
     for narrowed in narrowed {
         let Some(tool) = builder.flow.tools.get(narrowed.tool) else {
@@ -41,14 +51,40 @@ pub fn plan(builder: &Builder<'_>, narrowed: &[Narrowed]) -> Result<NarrowPlans,
         let conditions = conditions
             .map(|condition| builder.code(condition, &scope))
             .collect::<Result<_, _>>()?;
-        let spec = narrow(spec(builder, tool), tool, narrowed);
-        plans.insert(narrowed.tool, NarrowPlan { conditions, spec });
+        let value = |param: &RecordField| narrowed.fixed.iter().find(|arg| arg.name == param.name);
+        let (fixed, open): (Vec<_>, Vec<_>) =
+            (tool.params.iter().cloned()).partition(|param| value(param).is_some());
+        let given = fixed.into_iter().filter_map(|param| {
+            let code = builder.code(&value(&param)?.value, node);
+            Some(code.map(|code| (param, code)))
+        });
+        let given: Vec<(RecordField, Code)> = given.collect::<Result<_, _>>()?;
+        // What a condition asks of an argument that a model does not give is not for it to read.
+        let hides = |slot: &Slot| {
+            let param = tool.params.get(slot.0 as usize);
+            param.is_some_and(|param| value(param).is_some())
+        };
+        let hidden = |text: &str| read_by(text, &scope).iter().any(hides);
+        let spec = narrow(spec(builder, tool, &open), tool, (narrowed, &hidden));
+        let plan = NarrowPlan {
+            fixed: given,
+            open,
+            conditions,
+            spec,
+        };
+        plans.insert(narrowed.tool, plan);
     }
     Ok(plans)
 }
 
-fn narrow(mut spec: ToolSpec, tool: &Tool, narrowed: &Narrowed) -> ToolSpec {
-    for argument in &narrowed.arguments {
+fn narrow(
+    mut spec: ToolSpec,
+    tool: &Tool,
+    (narrowed, hidden): (&Narrowed, &dyn Fn(&str) -> bool),
+) -> ToolSpec {
+    let fixed = |name: &String| narrowed.fixed.iter().any(|arg| arg.name == *name);
+    let arguments = narrowed.arguments.iter();
+    for argument in arguments.filter(|argument| !fixed(&argument.name)) {
         let param = tool.params.iter().find(|param| param.name == argument.name);
         let Some(param) = param else { continue };
         let name = param.outer_name();
@@ -63,7 +99,8 @@ fn narrow(mut spec: ToolSpec, tool: &Tool, narrowed: &Narrowed) -> ToolSpec {
         }
     }
     for index in &narrowed.in_words {
-        if let Some(condition) = narrowed.conditions.get(*index as usize) {
+        let condition = narrowed.conditions.get(*index as usize);
+        if let Some(condition) = condition.filter(|condition| !hidden(&condition.text)) {
             if !spec.description.is_empty() {
                 spec.description.push('\n');
             }

@@ -319,6 +319,7 @@ pub fn plan(
     });
     let cache = cache.transpose()?;
     let lets_within = jump::lets(builder, &node.lets_within, &mut scope)?;
+    let narrowed = narrow::plan(builder, &node.narrowed, &scope)?;
     let work = work(builder, (&node.work, &lets_within), &mut scope)?;
     let lets_behind = jump::lets(builder, &node.lets_behind, &mut scope)?;
     let set = jump::sets(builder, &node.set, &scope)?;
@@ -358,7 +359,7 @@ pub fn plan(
         next,
         joins: node.joins.clone(),
         ends,
-        narrowed: narrow::plan(builder, &node.narrowed)?,
+        narrowed,
         once: Vec::new(),
         retry: node.retry.clone(),
         timeout: node.timeout_ms.map(Duration::from_millis),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::expr::schema::fields_schema;
+use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::{FieldId, Tool, ToolBody};
 use crate::run::model::ToolSpec;
@@ -49,7 +50,7 @@ pub struct BodyPlan {
 pub fn plan(builder: &Builder<'_>, tool: &Tool) -> Result<ToolPlan, PlanError> {
     Ok(ToolPlan {
         name: tool.name.as_str().into(),
-        spec: spec(builder, tool),
+        spec: spec(builder, tool, &tool.params),
         timeout: tool.timeout_ms.map(Duration::from_millis),
         body: tool
             .body
@@ -59,12 +60,12 @@ pub fn plan(builder: &Builder<'_>, tool: &Tool) -> Result<ToolPlan, PlanError> {
     })
 }
 
-/// What a model is shown of a tool that nothing narrows.
-pub fn spec(builder: &Builder<'_>, tool: &Tool) -> ToolSpec {
+/// What a model is shown of a tool that nothing narrows and that it gives those parameters.
+pub fn spec(builder: &Builder<'_>, tool: &Tool, params: &[RecordField]) -> ToolSpec {
     ToolSpec {
         name: tool.name.clone(),
         description: tool.doc.clone(),
-        parameters: fields_schema(&tool.params, &builder.flow.types),
+        parameters: fields_schema(params, &builder.flow.types),
     }
 }
 

@@ -163,10 +163,15 @@ impl Asking<'_, '_> {
                 if !self.is_made(&given) {
                     narrow::check(self.run, self.node, self.id, &given)?;
                 }
-                let changed = Some(outer(self.tool, &given));
+                let changed = outer(self.tool, &given);
+                let changed = (changed != outer(self.tool, &self.args)).then(|| {
+                    let mut shown = changed;
+                    narrow::hide(self.node, self.id, &mut shown);
+                    shown
+                });
                 Ok(Settled {
                     args: given,
-                    changed: changed.filter(|given| *given != outer(self.tool, &self.args)),
+                    changed,
                     claims: false,
                 })
             }

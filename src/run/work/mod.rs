@@ -91,6 +91,7 @@ async fn own_work<'a>(
     frame: &Frame,
     node: &'a NodePlan,
 ) -> Result<bool, Stop> {
+    narrow::fix(run, node)?;
     match &node.work {
         WorkPlan::Llm(call) => llm::work(run, node, call).await?,
         WorkPlan::Agent {

@@ -130,7 +130,7 @@ pub async fn answer_all<'a>(
     let mut changed = BTreeMap::new();
     let mut open = Vec::new();
     let wanted = calls.iter().zip(&scopes);
-    let wanted = wanted.map(|(call, scope)| requested(run, tools, call, scope));
+    let wanted = wanted.map(|(call, scope)| requested(run, node, tools, call, scope));
     let wanted: Vec<Result<(ToolId, Map), RunError>> = wanted.collect();
     turns::wait(
         run,
@@ -215,9 +215,10 @@ fn scope_of(run: &TaskRun<'_>, tools: &[ToolId], call: &Requested) -> EffectScop
     run.effects.child(cx, of)
 }
 
-/// The tool and the arguments that a model asked for.
+/// The tool and the arguments that a model asked for, with those that the node fixes.
 fn requested(
     run: &TaskRun<'_>,
+    node: &NodePlan,
     tools: &[ToolId],
     call: &Requested,
     scope: &EffectScope,
@@ -231,11 +232,25 @@ fn requested(
     let args = call.args.as_ref().map_err(|why| refused(why.clone()))?;
     let flow = &run.around.cx.plan.flow;
     let declared = &flow.tools[tool];
-    let read = decode_fields(&args.value, &declared.params, &flow.types);
+    let params = match node.narrowed.get(&tool) {
+        Some(narrowed) => &narrowed.open,
+        None => &declared.params,
+    };
+    // An argument too many is dropped elsewhere. The model is to know that this one is not its to choose.
+    if narrow::names_fixed(node, tool, &args.value)
+        && let Err(wrong) = accept_fields(&args.value, params, &flow.types)
+    {
+        return Err(refusal(run, tool, &wrong));
+    }
+    let read = decode_fields(&args.value, params, &flow.types);
     let read = read.map_err(|wrong| refusal(run, tool, &wrong))?;
     let repairs = args.repairs.iter().cloned().chain(read.repairs);
     run.send_repairs(scope.mark(), &declared.name, repairs.collect());
-    Ok((tool, read.value.as_map().cloned().unwrap_or_default()))
+    let mut args = read.value.as_map().cloned().unwrap_or_default();
+    for (name, value) in run.fixed.get(&tool).into_iter().flat_map(Map::iter) {
+        args.insert(name.clone(), value.clone());
+    }
+    Ok((tool, args))
 }
 
 /// The outcome of a call that does not wait for an answer.

@@ -112,14 +112,15 @@ impl Search<'_> {
             return None;
         }
         let (_, calling) = self.node(id, node)?;
+        let mut given = calling.given(tool).iter();
+        if let Some(arg) = given.find(|arg| arg.name.node == *name) {
+            let lets = self.guarded(calling);
+            let made_from = made(&arg.value, &lets).below(rest).leaves();
+            let mut made_from = self.unguarded(calling, made_from).into_iter();
+            return made_from
+                .find_map(|leaf| self.resolve(Inside::Before(id, node), &leaf, parent));
+        }
         match &calling.work {
-            Work::Call { args, .. } => {
-                let arg = args.iter().find(|arg| arg.name.node == *name)?;
-                let lets = self.guarded(calling);
-                let made_from = made(&arg.value, &lets).below(rest).leaves();
-                let mut made_from = self.unguarded(calling, made_from).into_iter();
-                made_from.find_map(|leaf| self.resolve(Inside::Before(id, node), &leaf, parent))
-            }
             Work::Agent { .. } | Work::Tools { .. }
                 if self.wanted.model && (!declared.asks() || self.unseen.contains_key(&tool)) =>
             {

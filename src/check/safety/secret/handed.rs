@@ -101,7 +101,6 @@ impl Find<'_> {
             .flat_map(|each| each.with.iter().map(|arg| &arg.value).chain([&each.items]))
             .collect();
         match &node.work {
-            Work::Call { args, .. } => given.extend(args.iter().map(|arg| &arg.value)),
             Work::Extern { reads, .. } => {
                 self.given
                     .extend(reads.iter().map(|field| (id, field.node)));
@@ -112,6 +111,8 @@ impl Find<'_> {
             }
             _ => {}
         }
+        let tools = node.called_tools().into_iter();
+        given.extend(tools.flat_map(|used| node.given(used.node).iter().map(|arg| &arg.value)));
         let given = given
             .into_iter()
             .flat_map(|expr| fields(graph, expr, &lets));

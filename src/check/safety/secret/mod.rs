@@ -82,12 +82,10 @@ impl Rule<'_, '_> {
                 }
                 self.pinned(before, permits, &lets);
             }
-            Work::Call {
-                tool: Some(tool),
-                args,
-                ..
-            } => self.approved(before, (*tool, args), &lets),
             _ => {}
+        }
+        for used in node.called_tools() {
+            self.approved(before, (used.node, node.given(used.node)), &lets);
         }
         if let Some(key) = node.cache.as_ref().and_then(|cache| cache.key.as_ref()) {
             self.shown(before, &leaves(key, &lets), "in the key of a cache");

@@ -138,11 +138,15 @@ impl Part {
             "MaxVisits" => format!("{} -> {}", self.at("limit"), self.at("to")),
             "InterruptTimeout" => format!("{} -> {}", self.at("after_ms"), self.at("to")),
             "End" => format!("{} -> {}", self.at("name"), self.at("to")),
-            "Narrowed" => format!(
-                "{} where {}",
-                self.at("tool"),
-                self.list("conditions", " && ")
-            ),
+            "Narrowed" => {
+                let part = |key, before, between, behind| match self.list(key, between) {
+                    part if part.is_empty() => part,
+                    part => format!("{before}{part}{behind}"),
+                };
+                let fixed = part("fixed", " with { ", ", ", " }");
+                let conditions = part("conditions", " where ", " && ", "");
+                format!("{}{fixed}{conditions}", self.at("tool"))
+            }
             "RecordField" => format!(
                 "{}: {}{}",
                 self.at("name"),
