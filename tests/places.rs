@@ -62,6 +62,7 @@ async fn failure(name: &str, text: &str, files: &BTreeMap<String, String>) -> Re
     let suite =
         scenario::load(&sources, id).map_err(|found| human(&found, &sources, Style::PLAIN))?;
     let bench = Bench {
+        record: false,
         suite: Arc::new(suite),
         file: folder().join(name),
         plan: Arc::new(plan(Arc::new(flow)).map_err(|error| error.message)?),

@@ -173,6 +173,7 @@ fn case(name: &str, folder: &Path, files: &BTreeMap<String, String>) -> Case {
         false => vec!["play-scenario".into()],
     };
     let bench = Bench {
+        record: false,
         suite: Arc::new(suite),
         file: folder.join(file),
         plan: Arc::new(plan(Arc::new(flow)).unwrap()),

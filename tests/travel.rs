@@ -63,6 +63,7 @@ fn bench(name: &str, files: &BTreeMap<String, String>) -> Bench {
     let suite = scenario::load(&sources, id)
         .unwrap_or_else(|found| panic!("{}", human(&found, &sources, Style::PLAIN)));
     Bench {
+        record: false,
         suite: Arc::new(suite),
         file: folder().join(file),
         plan: Arc::new(plan(Arc::new(flow)).unwrap()),

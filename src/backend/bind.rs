@@ -215,9 +215,18 @@ impl<'a> Binding<'a> {
         if let Some(given) = self.given.and_then(|given| given.model(&model.name)) {
             return Some(given);
         }
-        if let Some(script) = self.script {
-            return Some(script.model());
-        }
+        let Some(script) = self.script else {
+            return self.bound_model(flow, model);
+        };
+        let real = match script.scenario().recorded && script.is_recording() {
+            true => Some(self.bound_model(flow, model)?),
+            false => None,
+        };
+        Some(script.model(real))
+    }
+
+    /// What graphc.yaml says of a model.
+    fn bound_model(&mut self, flow: &Flow, model: &Model) -> Option<Arc<dyn ChatModel>> {
         let Some(entry) = self.config.model(&model.name) else {
             let provider = self.provider(&model.provider, model, None, flow)?;
             return Some(provider);
@@ -313,7 +322,11 @@ impl<'a> Binding<'a> {
         if let Some(script) = self.script
             && !script.scenario().is_real(&tool.name)
         {
-            return Some(Some(script.absent_tool()));
+            match (script.scenario().recorded, script.is_recording()) {
+                (false, _) => return Some(Some(script.absent_tool())),
+                (true, false) => return Some(Some(script.recorded_tool(None))),
+                (true, true) => {}
+            }
         }
         let Some(entry) = self.config.tools.get(&tool.name) else {
             if tool.is_of(memory::MODULE) {
@@ -325,7 +338,8 @@ impl<'a> Binding<'a> {
         self.variables(&entry.missing);
         let bound = self.bound(flow, tool, entry);
         Some(Some(match self.script {
-            Some(script) => script.real_tool(bound),
+            Some(script) if script.scenario().is_real(&tool.name) => script.real_tool(bound),
+            Some(script) => script.recorded_tool(Some(bound)),
             None => bound,
         }))
     }

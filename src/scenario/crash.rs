@@ -128,6 +128,9 @@ pub async fn play_here(suite: &Suite, stage: &Stage, job: &Job) -> Result<(), St
     };
     let script = Script::new(suite, job.scenario, start);
     let script = script.ok_or("there is no such scenario")?;
+    if script.scenario().recorded {
+        script.play_from_file(&job.file)?;
+    }
     let crash = script.scenario().crash.clone();
     let log = Arc::new(Log::echoing(|sighting| {
         // A parent that has gone away needs to be told nothing.

@@ -32,6 +32,8 @@ pub struct Bench {
     pub bindings: Bindings,
     /// How such processes are started.
     pub launcher: Launcher,
+    /// Whether recorded scenarios are recorded anew.
+    pub record: bool,
 }
 
 /// Scenarios that share a thread, or one that has its own.
@@ -44,14 +46,12 @@ pub struct Group {
 }
 
 impl Group {
-    /// Whether any of its scenarios has a tool really called.
-    pub fn calls_for_real(&self, suite: &Suite) -> bool {
+    /// Whether any of its scenarios reaches what graphc.yaml binds.
+    pub fn calls_for_real(&self, suite: &Suite, record: bool) -> bool {
         let mut all = self.scenarios.iter();
         all.any(|index| {
-            suite
-                .scenarios
-                .get(*index)
-                .is_some_and(|s| !s.real.is_empty())
+            let scenario = suite.scenarios.get(*index);
+            scenario.is_some_and(|scenario| scenario.calls_for_real(record))
         })
     }
 }
@@ -72,7 +72,7 @@ pub struct Verdict {
 }
 
 /// The groups of a file that hold a wanted scenario.
-pub fn groups(suite: &Suite, wanted: impl Fn(&str) -> bool) -> Vec<Group> {
+pub fn groups(suite: &Suite, wanted: impl Fn(&Scenario) -> bool) -> Vec<Group> {
     let mut groups: Vec<(Option<&str>, Group)> = Vec::new();
     for (index, scenario) in suite.scenarios.iter().enumerate() {
         let thread = scenario.thread.as_deref();
@@ -87,7 +87,7 @@ pub fn groups(suite: &Suite, wanted: impl Fn(&str) -> bool) -> Vec<Group> {
         });
         if let Some((_, group)) = groups.get_mut(place) {
             group.scenarios.push(index);
-            if wanted(&scenario.name) {
+            if wanted(scenario) {
                 group.wanted.push(index);
             }
         }
@@ -222,8 +222,9 @@ async fn one(
         Ok(stage) => stage,
         Err(finding) => return verdict(index, scenario, vec![finding]),
     };
+    let records = bench.record && scenario.recorded;
     let told = match (&scenario.crash, file) {
-        (Some(_), Some(file)) => {
+        (Some(_), Some(file)) if !records => {
             let job = Job {
                 file: bench.file.clone(),
                 scenario: index,
@@ -239,7 +240,7 @@ async fn one(
     let mut seen = None;
     match told {
         Ok(told) => {
-            findings.extend(survived(scenario, &told));
+            findings.extend(survived(scenario, &told).filter(|_| !records));
             let left = answers_left(&scenario.answers, &told);
             let flow = &bench.plan.flow;
             let observed = Observed::of(flow, stage.graph, &told);
@@ -271,8 +272,15 @@ pub async fn alone(
 ) -> Result<Vec<Vec<Sighting>>, String> {
     let script = Script::new(&bench.suite, index, Start::Run);
     let script = script.ok_or("there is no such scenario")?;
+    if script.scenario().recorded {
+        match bench.record {
+            true => script.record(),
+            false => script.play_from_file(&bench.file)?,
+        }
+    }
     let log = Arc::new(Log::default());
     play(stage, &script, how, &log).await?;
+    script.save_recording(&bench.file, &stage.bindings.config.secrets())?;
     Ok(vec![log.told()])
 }
 

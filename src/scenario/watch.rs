@@ -66,6 +66,12 @@ impl Watch {
         for message in self.script.unmatched() {
             self.log.tell(Sighting::Unmatched { message });
         }
+        // A process that goes on makes only the calls that are left.
+        if self.doom.is_none() && self.script.scenario().crash.is_none() {
+            for message in self.script.unplayed() {
+                self.log.tell(Sighting::Unmatched { message });
+            }
+        }
         for (at, message) in self.script.unfit() {
             self.log.tell(Sighting::Unfit { at, message });
         }

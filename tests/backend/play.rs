@@ -50,7 +50,7 @@ async fn ask(
         seed: None,
         stream: true,
     };
-    let stream = script.model().stream(request, cx).await?;
+    let stream = script.model(None).stream(request, cx).await?;
     Ok(stream.map(Result::unwrap).collect().await)
 }
 

@@ -5,6 +5,7 @@
 //! no business of this module.
 
 mod answers;
+pub mod cassette;
 mod crash;
 pub mod expect;
 mod field;
@@ -124,6 +125,8 @@ pub struct Scenario {
     pub profile: Option<Written<String>>,
     /// Names of the tools that are really called.
     pub real: Vec<Written<String>>,
+    /// Whether calls that it has no replies for are on its cassette.
+    pub recorded: bool,
     /// Answers to interrupts.
     pub answers: Answers,
     /// What `now()` gives.
@@ -142,6 +145,11 @@ impl Scenario {
     /// Whether calls of a tool are really made.
     pub fn is_real(&self, tool: &str) -> bool {
         self.real.iter().any(|real| real.value == tool)
+    }
+
+    /// Whether it needs what graphc.yaml binds: to have tools really called, or, where scenarios are recorded, to make all calls.
+    pub fn calls_for_real(&self, record: bool) -> bool {
+        !self.real.is_empty() || (record && self.recorded)
     }
 }
 

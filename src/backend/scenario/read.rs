@@ -17,22 +17,23 @@ use super::{
     Expect, Remembered, Scenario, Service, Suite, Written, answers, crash, expect, reply, service,
 };
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "flow",
     "graph",
     "profile",
     "real",
+    "recorded",
     "services",
     "defaults",
     "scenarios",
 ];
-const DEFAULT_KEYS: [&str; 11] = [
-    "graph", "input", "context", "thread", "models", "tools", "profile", "real", "answers",
-    "clock", "memory",
+const DEFAULT_KEYS: [&str; 12] = [
+    "graph", "input", "context", "thread", "models", "tools", "profile", "real", "recorded",
+    "answers", "clock", "memory",
 ];
-const SCENARIO_KEYS: [&str; 14] = [
-    "name", "graph", "input", "context", "thread", "models", "tools", "profile", "real", "answers",
-    "clock", "memory", "crash", "expect",
+const SCENARIO_KEYS: [&str; 15] = [
+    "name", "graph", "input", "context", "thread", "models", "tools", "profile", "real",
+    "recorded", "answers", "clock", "memory", "crash", "expect",
 ];
 
 /// Reads a `.test.yaml`.
@@ -139,6 +140,10 @@ pub(super) fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>, name: &str) -> 
         real: fields
             .get_or_file("real")
             .map_or(Vec::new(), |list| names(&list)),
+        recorded: fields
+            .get_or_file("recorded")
+            .and_then(|recorded| recorded.flag())
+            .unwrap_or(false),
         answers: fields
             .get("answers")
             .map_or_else(Default::default, |c| answers::read(&c)),

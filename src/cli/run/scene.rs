@@ -33,7 +33,7 @@ impl Scene {
         folder: &Path,
         context: &Context,
     ) -> Result<Option<Services>, Failure> {
-        if self.script.scenario().real.is_empty() || self.suite.services.is_empty() {
+        if !self.script.scenario().calls_for_real(false) || self.suite.services.is_empty() {
             return Ok(None);
         }
         let started = tokio::select! {
@@ -74,7 +74,7 @@ pub fn load(
             Ok(suite) => {
                 known.extend(suite.names().map(str::to_owned));
                 if let Some(index) = suite.position(name) {
-                    having.push((source.name, sources, suite, index));
+                    having.push((path, source.name, sources, suite, index));
                 }
             }
             Err(found) => {
@@ -83,11 +83,11 @@ pub fn load(
         }
     }
     if let [first, second, ..] = having.as_slice() {
-        let (first, second) = (&first.0, &second.0);
+        let (first, second) = (&first.1, &second.1);
         let message = format!("`{first}` and `{second}` both have a scenario `{name}`");
         return Err(Failure::unusable(message).help("give one of them another name"));
     }
-    let (_, sources, suite, index) = match (having.pop(), wrong) {
+    let (path, _, sources, suite, index) = match (having.pop(), wrong) {
         (Some(one), _) => one,
         (None, Some((found, sources))) => {
             return Err(settings::say(&found, &sources, context, Exit::Unusable));
@@ -100,6 +100,9 @@ pub fn load(
     }
     let script = Script::new(&suite, index, start).ok_or_else(|| unknown(&paths, name, &known))?;
     refuse(script.scenario())?;
+    if script.scenario().recorded {
+        script.play_from_file(&path).map_err(Failure::unusable)?;
+    }
     Ok(Scene {
         script,
         suite,

@@ -21,6 +21,8 @@ pub struct Hall<'a> {
     pub places: Semaphore,
     /// How processes of scenarios are started.
     pub launcher: Launcher,
+    /// Whether recorded scenarios are recorded anew.
+    pub record: bool,
     /// What the command was given.
     pub context: &'a Context,
 }
@@ -32,7 +34,9 @@ impl Hall<'_> {
         file: &File,
         groups: Vec<Group>,
     ) -> Result<Result<Report, Box<Broken>>, Failure> {
-        let calls = groups.iter().any(|group| group.calls_for_real(&file.suite));
+        let calls = groups
+            .iter()
+            .any(|group| group.calls_for_real(&file.suite, self.record));
         if file.suite.services.is_empty() || !calls {
             let bench = self.bench(file);
             return Ok(Ok(self.played(file, bench, groups).await?));
@@ -65,6 +69,7 @@ impl Hall<'_> {
             plan: Arc::clone(&file.plan),
             bindings: file.bindings.clone(),
             launcher: self.launcher.clone(),
+            record: self.record,
         }
     }
 
@@ -78,7 +83,7 @@ impl Hall<'_> {
     ) -> Result<Report, Failure> {
         let (real, others): (Vec<Group>, Vec<Group>) = groups
             .into_iter()
-            .partition(|group| group.calls_for_real(&file.suite));
+            .partition(|group| group.calls_for_real(&file.suite, self.record));
         let mut tasks = JoinSet::new();
         for groups in others.into_iter().map(|group| vec![group]).chain([real]) {
             let (bench, turns) = (bench.clone(), Arc::clone(&self.turns));

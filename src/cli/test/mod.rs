@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 
+use crate::backend::scenario::cassette;
 use crate::scenario::coverage::percent;
 
 use super::{Context, Exit, Failure, output, term};
@@ -26,6 +27,7 @@ Examples:
   graphc test                          every scenario in this folder
   graphc test desk.graph --filter handed
   graphc test --coverage --min 90
+  graphc test --record --filter real   ask the real models, and keep what they answer
   graphc test --format junit > report.xml";
 
 /// Arguments of `graphc test`.
@@ -47,6 +49,9 @@ pub struct Args {
     /// Form of the report; `human` goes to stderr, the others to stdout
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub format: Format,
+    /// Play only scenarios that say `recorded: true`, with the models and tools of their profile, and write their cassettes anew
+    #[arg(long, conflicts_with = "coverage")]
+    pub record: bool,
     /// How many scenarios run at once; one per processor where left out
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
@@ -71,8 +76,8 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let filter = args.filter.as_deref().unwrap_or("");
     let (reports, broken) = play::all(
         &loaded.files,
-        |name| name.contains(filter),
-        args.jobs,
+        |scenario| scenario.name.contains(filter) && (scenario.recorded || !args.record),
+        (args.jobs, args.record),
         context,
     )?;
     loaded.broken.extend(broken);
@@ -82,6 +87,9 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         .sum::<usize>();
     if played == 0 && loaded.broken.is_empty() {
         return Err(none_found(&args));
+    }
+    if args.record {
+        say_recorded(&reports, context);
     }
     let coverage = args.coverage.then(|| play::coverage(&reports));
     match args.format {
@@ -114,6 +122,18 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     Ok(if passed { Exit::Done } else { Exit::Errors })
 }
 
+/// Names the cassettes that have been written.
+fn say_recorded(reports: &[Report], context: &Context) {
+    for report in reports {
+        for verdict in &report.verdicts {
+            let path = cassette::path(&report.file.path, &verdict.name);
+            if path.is_file() {
+                context.say(&format!("recorded {}", super::files::shown(&path)));
+            }
+        }
+    }
+}
+
 fn failed(reports: &[Report]) -> usize {
     let verdicts = reports.iter().flat_map(|report| &report.verdicts);
     verdicts
@@ -141,6 +161,11 @@ fn none_found(args: &Args) -> Failure {
             crate::base::name::list(paths.iter().map(String::as_str))
         }
     };
+    if args.record {
+        let message = format!("no scenario of {place} that is asked for says `recorded: true`");
+        let help = "write it in a scenario whose calls are to be on a cassette";
+        return Failure::unusable(message).help(help);
+    }
     match &args.filter {
         Some(filter) => {
             Failure::unusable(format!("no scenario of {place} has `{filter}` in its name"))

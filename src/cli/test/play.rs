@@ -10,6 +10,7 @@ use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 
 use crate::backend::group;
+use crate::backend::scenario::Scenario;
 use crate::cli::run::signals;
 use crate::cli::{Context, Exit, Failure, STACK_BYTES};
 use crate::ir::Flow;
@@ -43,12 +44,12 @@ pub struct Covered {
 /// How long what was under way may take to end, once the process is asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Plays all scenarios of the files whose name is wanted, `jobs` at a time. Those of files whose services are not there are not
+/// Plays all scenarios of the files that are wanted, `jobs` at a time, and records those on cassettes anew where `record` says so. Those of files whose services are not there are not
 /// played; it has been said.
 pub fn all(
     files: &[File],
-    wanted: impl Fn(&str) -> bool,
-    jobs: Option<NonZeroUsize>,
+    wanted: impl Fn(&Scenario) -> bool,
+    (jobs, record): (Option<NonZeroUsize>, bool),
     context: &Context,
 ) -> Result<(Vec<Report>, Vec<Broken>), Failure> {
     let jobs = jobs
@@ -59,6 +60,7 @@ pub fn all(
         turns: Arc::new(Semaphore::new(jobs)),
         places: Semaphore::new(jobs),
         launcher: launcher(context).map_err(failed)?,
+        record,
         context,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()

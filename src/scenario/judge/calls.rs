@@ -9,7 +9,10 @@ use crate::scenario::observed::Observed;
 pub fn unserved(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
     let unmatched = observed.unmatched.iter();
     let mut found: Vec<Finding> = unmatched
-        .map(|message| Finding::new(&scenario.at, message))
+        .map(|message| {
+            let (message, detail) = message.split_once('\n').unwrap_or((message, ""));
+            Finding::new(&scenario.at, message).detail(detail)
+        })
         .collect();
     if scenario.expect.error.is_none() {
         let refused = observed.refused.iter();

@@ -4,6 +4,7 @@
 mod memory;
 mod model;
 mod real;
+mod recorded;
 mod tool;
 mod turns;
 
@@ -23,6 +24,7 @@ pub use memory::{forget, remembered, seed};
 pub use model::{ModelRecord, prompt};
 pub use turns::in_turns;
 
+use recorded::Tape;
 use turns::Turns;
 
 /// What the scenario begins with.
@@ -62,6 +64,7 @@ struct State {
     journal: Vec<ModelRecord>,
     calls: BTreeMap<String, u64>,
     unmatched: Vec<String>,
+    tape: Tape,
 }
 
 impl Script {
@@ -105,11 +108,10 @@ impl Script {
         &self.scenario
     }
 
-    /// The model that plays all models of the flow.
-    pub fn model(self: &Arc<Self>) -> Arc<dyn ChatModel> {
-        Arc::new(model::ScriptedModel {
-            script: Arc::clone(self),
-        })
+    /// The model that plays the models of the flow. `real` is the one that is asked where the scenario is recorded.
+    pub fn model(self: &Arc<Self>, real: Option<Arc<dyn ChatModel>>) -> Arc<dyn ChatModel> {
+        let script = Arc::clone(self);
+        Arc::new(model::ScriptedModel { script, real })
     }
 
     /// The tool that plays the one of that name, where the scenario has replies for it.
@@ -180,6 +182,18 @@ impl Script {
     /// Calls that no reply matched, in words.
     pub fn unmatched(&self) -> Vec<String> {
         self.state().unmatched.clone()
+    }
+
+    /// Recorded calls that were not made, in words.
+    pub fn unplayed(&self) -> Vec<String> {
+        let left = self.state().tape.left().into_iter();
+        let unplayed = |call| {
+            let name = &self.scenario.name;
+            format!(
+                "scenario `{name}`: {call} is recorded, and was not made\nrecord it again: graphc test --record"
+            )
+        };
+        left.map(unplayed).collect()
     }
 
     /// Where the replies are written that no call has taken.

@@ -15,7 +15,7 @@ use crate::run::model::{
 };
 use crate::value::{List, Value};
 
-use super::{Script, State, nothing_fits, turns};
+use super::{Script, State, nothing_fits, recorded, turns};
 
 /// What a model was asked.
 #[derive(Debug, Clone)]
@@ -54,6 +54,8 @@ fn text(message: &Value) -> String {
 /// The model that plays all models of a flow.
 pub struct ScriptedModel {
     pub(super) script: Arc<Script>,
+    /// What is asked where the scenario is recorded.
+    pub(super) real: Option<Arc<dyn ChatModel>>,
 }
 
 impl ScriptedModel {
@@ -80,7 +82,12 @@ impl ScriptedModel {
         replies.get(index)
     }
 
-    fn reply(&self, request: &ChatRequest, cx: &CallContext) -> Result<&ModelReply, ModelError> {
+    /// The reply that the scenario has for a call; none where it is on the cassette.
+    fn reply(
+        &self,
+        request: &ChatRequest,
+        cx: &CallContext,
+    ) -> Result<Option<&ModelReply>, ModelError> {
         let mut state = self.script.state();
         let reply = self.choose(request, cx, &mut state);
         state.journal.push(ModelRecord {
@@ -91,7 +98,10 @@ impl ScriptedModel {
             messages: request.messages.clone(),
             reply: reply.map(|reply| reply.at.clone()),
         });
-        reply.ok_or_else(|| {
+        if reply.is_none() && self.script.scenario.recorded {
+            return Ok(None);
+        }
+        reply.map(Some).ok_or_else(|| {
             let call = format!("model call {} of `{}`", cx.ordinal + 1, cx.node);
             let lists = self.script.scenario.models.iter();
             let written = lists
@@ -113,7 +123,10 @@ impl ChatModel for ScriptedModel {
         cx: &CallContext,
     ) -> Result<ChatStream, ModelError> {
         let cx = &turns::wait(&self.script, "model", &cx.node, cx).await;
-        match &self.reply(&request, cx)?.body {
+        let Some(reply) = self.reply(&request, cx)? else {
+            return recorded::reply(&self.script, self.real.as_ref(), request, cx).await;
+        };
+        match &reply.body {
             Err(fault) => Err(ModelError {
                 kind: fault.kind,
                 message: fault.message.clone(),

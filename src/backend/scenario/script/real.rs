@@ -28,10 +28,10 @@ impl ToolBackend for RealTool {
 }
 
 /// Counts a call as under way until it is dropped, also where it is cancelled.
-struct UnderWay<'s>(&'s AtomicUsize);
+pub(super) struct UnderWay<'s>(&'s AtomicUsize);
 
 impl<'s> UnderWay<'s> {
-    fn begin(count: &'s AtomicUsize) -> Self {
+    pub(super) fn begin(count: &'s AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::AcqRel);
         Self(count)
     }

@@ -1,0 +1,198 @@
+//! Cassettes: what models and tools answered when a scenario was recorded, in a file that people can read.
+//!
+//! A scenario that says `recorded: true` has the calls that it has no replies for played from its cassette. A call is found by its node,
+//! the visit and what is asked. Where that differs, [`changes`] says which part does. `graphc test --record` makes the calls for real and
+//! writes the cassette anew.
+
+mod changes;
+mod request;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::backend::secret::Secrets;
+use crate::ir::ErrorKind;
+use crate::run::model::{FinishReason, ToolCallRequest, Usage};
+
+pub use changes::changes;
+pub use request::{asked, request};
+
+/// A larger file is refused.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The calls of one scenario.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cassette {
+    /// Its name.
+    pub scenario: String,
+    /// In the order in which they were answered.
+    pub calls: Vec<Call>,
+}
+
+/// A call and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// `model` or `tool`.
+    pub call: Kind,
+    /// Name of the model or tool in the flow.
+    pub name: String,
+    /// Path of the node.
+    pub node: String,
+    /// Which call of that kind and name by the node it is, from 1.
+    pub visit: u64,
+    /// Index of the send that made the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send: Option<u32>,
+    /// Digest of `asked`.
+    pub request: String,
+    /// What was asked: of a tool its arguments.
+    pub asked: Json,
+    /// What was answered.
+    #[serde(flatten)]
+    pub answer: Answer,
+}
+
+/// What is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A model.
+    Model,
+    /// A tool.
+    Tool,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Kind::Model => "model",
+            Kind::Tool => "tool",
+        }
+    }
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// A model's reply.
+    Reply(Reply),
+    /// A tool's result.
+    Result(Json),
+    /// A tool's error.
+    Error(Failed),
+}
+
+/// A reply of a model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reply {
+    /// Its text.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Calls that it asks for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallRequest>,
+    /// Tokens.
+    pub usage: Usage,
+    /// Why it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish: Option<FinishReason>,
+}
+
+/// An error of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failed {
+    /// Its kind.
+    pub kind: ErrorKind,
+    /// What it says.
+    pub message: String,
+}
+
+impl Call {
+    /// What it is, in words: `call 2 of tool `search` in `desk/look``.
+    pub fn describe(&self) -> String {
+        let Call {
+            call,
+            name,
+            node,
+            visit,
+            ..
+        } = self;
+        format!("call {visit} of {} `{name}` in `{node}`", call.word())
+    }
+
+    /// Whether it is of the same kind, name, node and send.
+    pub fn is_beside(&self, other: &Call) -> bool {
+        let place = |call: &Call| (call.call, call.send);
+        place(self) == place(other) && self.name == other.name && self.node == other.node
+    }
+}
+
+/// Where the cassette of a scenario is: `desk.cassettes/hands_over.yaml` beside `desk.test.yaml`.
+pub fn path(suite: &Path, scenario: &str) -> PathBuf {
+    let file = suite
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let name = file.strip_suffix(".test.yaml").unwrap_or(file);
+    let plain = scenario.chars().map(|c| match c.is_alphanumeric() {
+        true => c.to_ascii_lowercase(),
+        false => '_',
+    });
+    suite
+        .with_file_name(format!("{name}.cassettes"))
+        .join(format!("{}.yaml", plain.collect::<String>()))
+}
+
+/// Reads a cassette; `None` where there is none.
+///
+/// # Errors
+/// Why it can't be read, with the line.
+pub fn load(path: &Path) -> Result<Option<Cassette>, String> {
+    let shown = path.display();
+    let failed =
+        |why: &dyn std::fmt::Display| format!("the cassette `{shown}` can't be read: {why}");
+    let size = match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(&error)),
+        Ok(file) => file.len(),
+    };
+    if size > MAX_BYTES {
+        return Err(failed(&format!(
+            "it is larger than {} MiB",
+            MAX_BYTES >> 20
+        )));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+    serde_yaml::from_str(&text)
+        .map(Some)
+        .map_err(|error| failed(&error))
+}
+
+/// Writes a cassette as a whole, without secrets.
+///
+/// # Errors
+/// Why it can't be written.
+pub fn save(path: &Path, cassette: &Cassette, secrets: &Secrets) -> Result<(), String> {
+    let failed = |why: &dyn std::fmt::Display| {
+        format!("the cassette `{}` can't be written: {why}", path.display())
+    };
+    let tree = serde_json::to_value(cassette).map_err(|error| failed(&error))?;
+    let tree = serde_json::from_value::<Cassette>(secrets.scrub_result(tree))
+        .map_err(|error| failed(&error))?;
+    let text = serde_yaml::to_string(&tree).map_err(|error| failed(&error))?;
+    let text = format!(
+        "# What `graphc test --record` was answered. Don't edit it: record it again.\n{text}"
+    );
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+    // A reader never sees half of it.
+    let beside = path.with_extension("yaml.part");
+    std::fs::write(&beside, text).map_err(|error| failed(&error))?;
+    std::fs::rename(&beside, path).map_err(|error| failed(&error))
+}
