@@ -24,7 +24,7 @@ pub use memory::{forget, remembered, seed};
 pub use model::{ModelRecord, prompt};
 pub use turns::in_turns;
 
-use recorded::Tape;
+use recorded::{RECORD, Tape};
 use turns::Turns;
 
 /// What the scenario begins with.
@@ -186,14 +186,17 @@ impl Script {
 
     /// Recorded calls that were not made, in words.
     pub fn unplayed(&self) -> Vec<String> {
-        let left = self.state().tape.left().into_iter();
+        let state = self.state();
+        // Of a run that has gone another way they say nothing more.
+        let left = match state.unmatched.is_empty() {
+            true => state.tape.left(),
+            false => Vec::new(),
+        };
         let unplayed = |call| {
             let name = &self.scenario.name;
-            format!(
-                "scenario `{name}`: {call} is recorded, and was not made\nrecord it again: graphc test --record"
-            )
+            format!("scenario `{name}`: {call} is recorded, and was not made\n{RECORD}")
         };
-        left.map(unplayed).collect()
+        left.into_iter().map(unplayed).collect()
     }
 
     /// Where the replies are written that no call has taken.
