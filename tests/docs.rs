@@ -98,7 +98,7 @@ fn functions() -> String {
         (
             is_question,
             "Questions about fields",
-            "Of fields that are [`based_on`](language/state.md) others. In the examples `draft` is based on `topic`, which was written after it.",
+            "Of fields that are [`based_on`](language/staleness.md) others. In the examples `draft` is based on `topic`, which was written after it.",
         ),
     ] {
         write!(out, "\n## {title}\n\n{about}\n\n{HEAD}").unwrap();
@@ -155,7 +155,7 @@ fn the_functions_are_those_of_the_table() {
     );
 }
 
-/// A page of the reference is short enough to be read: under 300 lines of at most 160 characters, with a table's rows as they are.
+/// A page of the reference is short enough to be read: under 300 lines of at most 120 characters, with a table's rows as they are.
 #[test]
 fn pages_of_the_reference_are_short() {
     let mut wrong = Vec::new();
@@ -169,7 +169,7 @@ fn pages_of_the_reference_are_short() {
             wrong.push(format!("{page} has {lines} lines"));
         }
         for (at, line) in text.lines().enumerate() {
-            if line.chars().count() > 160 && !line.starts_with('|') {
+            if line.chars().count() > 120 && !line.starts_with('|') {
                 wrong.push(format!("{page}:{} is too long", at + 1));
             }
         }

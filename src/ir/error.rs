@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::expr::ty::ERROR_KINDS;
 
-/// The kind of a run-time error: `error.kind` in flows, in results and in scenarios (`docs/cli/result.md`). The order is that of
+/// The kind of a run-time error: `error.kind` in flows, in results and in scenarios (`docs/cli/errors.md`). The order is that of
 /// [`ERROR_KINDS`].
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -53,7 +53,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// All kinds, in the order of `docs/cli/result.md`.
+    /// All kinds, in the order of `docs/cli/errors.md`.
     pub const ALL: [ErrorKind; 19] = [
         ErrorKind::RecursionLimit,
         ErrorKind::Timeout,

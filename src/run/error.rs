@@ -119,7 +119,7 @@ impl RunError {
         self
     }
 
-    /// The `error` object of a result (docs/cli/result.md).
+    /// The `error` object of a result (docs/cli/errors.md).
     pub fn to_json(&self) -> Json {
         let mut json = json!({ "kind": self.kind.word(), "message": self.message });
         if let Some(entries) = json.as_object_mut() {

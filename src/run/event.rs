@@ -366,7 +366,7 @@ impl Event {
         !(of_task.starts_with("wait-") || of_task.contains('!'))
     }
 
-    /// The line of `graphc run --stream` (docs/cli/result.md).
+    /// The line of `graphc run --stream` (docs/cli/events.md).
     pub fn to_json(&self) -> Json {
         let kind = self.kind.mode().map_or("dropped", Mode::word);
         let mut line = json!({

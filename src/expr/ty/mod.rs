@@ -258,7 +258,7 @@ pub const ANSWERED: RecordId = RecordId(5);
 /// Why a model's reply ended: it was done, it was cut off at `max_tokens`, it calls tools.
 pub const FINISHES: [&str; 3] = ["stop", "length", "tool_calls"];
 
-/// What `error.kind` can be, in the order of `docs/cli/result.md`. `ir::ErrorKind` has them in this order.
+/// What `error.kind` can be, in the order of `docs/cli/errors.md`. `ir::ErrorKind` has them in this order.
 pub const ERROR_KINDS: [&str; 19] = [
     "recursion_limit",
     "timeout",
