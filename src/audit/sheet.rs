@@ -79,6 +79,9 @@ pub struct ToolUse {
     pub effect: &'static str,
     /// What serves it: `body`, a kind of `graphc.yaml`, `memory`, or `unbound`.
     pub served: String,
+    /// Longest time of a call, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
     /// Where what it is given goes, where that is outside of this process.
     pub to: Option<String>,
     /// Whether a call of it asks a person that nobody has permitted: it is `@approve`, or destructive and not `@unattended`.
@@ -311,6 +314,7 @@ fn tools(flow: &Flow, entry: GraphId, services: &Services, reach: &Reach) -> Vec
                 tool: tool.name.clone(),
                 effect: ToolEffect::word(tool.effect),
                 served,
+                timeout_ms: tool.timeout_ms,
                 to,
                 asks: tool.asks(),
                 approve: tool.approve,

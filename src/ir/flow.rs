@@ -9,7 +9,7 @@ use crate::expr::ty::{RecordField, Type, TypeTable};
 use crate::typed_id;
 
 use super::error::Retry;
-use super::graph::{Field, Graph};
+use super::graph::{Channel, Field, Graph};
 use super::jump::{Emit, Route};
 use super::text::{Expr, Place};
 
@@ -143,6 +143,15 @@ impl Flow {
             instance.is_some_and(|instance| instance.of == name)
         });
         Some(instances.map(|graph| graph.name.as_str()).collect())
+    }
+
+    /// The type of what is written to a field, an input too: an own reducer's second parameter, else the field's.
+    pub fn write_type<'f>(&'f self, field: &'f Field) -> &'f Type {
+        let reducer = match field.channel {
+            Channel::Own { reducer } => self.reducers.get(reducer),
+            _ => None,
+        };
+        reducer.map_or(&field.ty, |reducer| &reducer.new.1)
     }
 
     /// The graph of that name.

@@ -117,6 +117,22 @@ impl DuringCall {
 /// Whose a token is: the speaker, the effect, the attempt at it, and the model.
 pub type TokenOf<'e> = (&'e Speaker, &'e String, u32, &'e String);
 
+/// Which of the routes that a node may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RouteKind {
+    /// Its edges or its `goto`; the entry of a graph.
+    Next,
+    /// `on_error`
+    OnError,
+    /// `max_visits N -> TARGET`
+    MaxVisits,
+    /// `timeout D -> TARGET` of an interrupt.
+    Timeout,
+    /// `skip when C -> TARGET`
+    Skip,
+}
+
 /// Kinds of event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventKind {
@@ -203,9 +219,9 @@ pub enum EventKind {
     },
     /// A route was taken. The event's node is the one whose route it is; none for the graph's entry.
     Routed {
-        /// Whether it is the node's `on_error`.
-        on_error: bool,
-        /// Position of the arm, from 0; 0 for a route without arms.
+        /// Which of the node's.
+        route: RouteKind,
+        /// Position of the arm, from 0, of a `skip` among the node's; 0 for a route without arms.
         arm: usize,
     },
     /// A tool with a body was run.
@@ -315,8 +331,8 @@ impl EventKind {
             } => {
                 json!({ "checkpoint_id": checkpoint_id.to_string(), "next": next })
             }
-            EventKind::Routed { on_error, arm } => {
-                json!({ "event": "routed", "on_error": on_error, "arm": arm })
+            EventKind::Routed { route, arm } => {
+                json!({ "event": "routed", "route": route, "arm": arm })
             }
             EventKind::Interpreted { tool } => json!({ "event": "interpreted", "tool": tool }),
             EventKind::Dropped { events } => json!({ "events": events }),

@@ -16,6 +16,7 @@ use super::channel::Incoming;
 use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
+use super::event::RouteKind;
 use super::freshness::Freshness;
 use super::half_join::HalfJoin;
 use super::interrupt::OpenInterrupt;
@@ -312,11 +313,12 @@ impl<'a> TaskRun<'a> {
     /// # Errors
     /// Where an expression fails or a `require` does not hold.
     pub fn begin(&mut self, node: &'a NodePlan) -> Result<bool, RunError> {
-        for (when, to) in &node.skips {
+        for (arm, (when, to)) in node.skips.iter().enumerate() {
             if when.holds(&self.env())? {
                 match to {
                     Some(jump) => {
                         self.jumped = true;
+                        self.note_route(RouteKind::Skip, arm);
                         self.take(jump)?;
                     }
                     None => self.go_on(node)?,
@@ -399,7 +401,7 @@ impl<'a> TaskRun<'a> {
 
     fn go_on(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
         match &node.next {
-            Some(route) => self.route(route, false),
+            Some(route) => self.route(route, RouteKind::Next),
             None => Ok(()),
         }
     }

@@ -1,33 +1,23 @@
 //! Which nodes, routes and arms of a flow the scenarios have taken.
 //!
-//! A route is a node's way on, its `on_error`, or a graph's entry; it is covered once it was taken. Of
-//! a route with several arms each arm counts as well.
+//! A route is a node's way on, its `on_error`, where its `max_visits`, its `timeout` or its `skip` leads, or a graph's entry; it
+//! is covered once it was taken. Of a route with several arms each arm counts as well.
 
 use std::collections::BTreeSet;
 
-use crate::ir::graph::Graph;
 use crate::ir::node::Work;
-use crate::ir::{Flow, GraphId, NodeId, Place, Route};
+use crate::ir::{Flow, GraphId, NodeId, Place};
+use crate::run::event::RouteKind;
 
 use super::order;
+use super::routes::{RouteId, Written, counted, routes};
 use super::sighting::Sighting;
-
-/// A route of a graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
-    /// The entry.
-    Start,
-    /// A node's way on.
-    Next(NodeId),
-    /// A node's way for errors.
-    OnError(NodeId),
-}
 
 /// What was taken.
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
     nodes: BTreeSet<(GraphId, NodeId)>,
-    arms: BTreeSet<(GraphId, Way, usize)>,
+    arms: BTreeSet<(GraphId, RouteId, usize)>,
 }
 
 /// How many of one graph's parts were taken: those taken, then all.
@@ -79,9 +69,9 @@ impl Coverage {
                 Sighting::Route {
                     ns,
                     node,
-                    on_error,
+                    route,
                     arm,
-                } => self.note_route(flow, root, ns, node.as_deref(), *on_error, *arm),
+                } => self.note_route(flow, root, ns, node.as_deref(), (*route, *arm)),
                 _ => {}
             }
         }
@@ -93,26 +83,21 @@ impl Coverage {
         root: GraphId,
         ns: &str,
         node: Option<&str>,
-        on_error: bool,
-        arm: usize,
+        (kind, arm): (RouteKind, usize),
     ) {
-        let Some(id) = graph_at(flow, root, ns) else {
+        let found = graph_at(flow, root, ns).and_then(|id| Some((id, flow.graphs.get(id)?)));
+        let Some((id, graph)) = found else { return };
+        let node = node.map(|name| graph.node(name));
+        if node == Some(None) {
             return;
-        };
-        let way = match node {
-            None => Way::Start,
-            Some(name) => {
-                let found = flow.graphs.get(id).and_then(|graph| graph.node(name));
-                let Some(node) = found else { return };
-                // A branch costs no super-step: its route is all that is seen of it.
-                self.nodes.insert((id, node));
-                match on_error {
-                    true => Way::OnError(node),
-                    false => Way::Next(node),
-                }
-            }
-        };
-        self.arms.insert((id, way, arm));
+        }
+        let node = node.flatten();
+        // A branch costs no super-step: its route is all that is seen of it. A node that was visited too often is not run.
+        if kind != RouteKind::MaxVisits {
+            self.nodes.extend(node.map(|node| (id, node)));
+        }
+        let (route, arm) = RouteId::of(node, kind, arm);
+        self.arms.insert((id, route, arm));
     }
 
     /// A row for each graph that counts.
@@ -129,26 +114,25 @@ impl Coverage {
                 };
                 let taken = graph.nodes.entries().map(|(node, _)| (id, node));
                 row.nodes.0 = taken.filter(|node| self.nodes.contains(node)).count();
-                for (way, route, _) in routes(flow, id) {
+                for route in routes(graph) {
                     row.routes.1 += 1;
-                    row.routes.0 += usize::from(self.is_taken(id, way));
-                    if let Route::Arms(arms) = route {
-                        row.arms.1 += arms.len();
-                        let taken = (0..arms.len()).filter(|arm| self.has(id, way, *arm));
-                        row.arms.0 += taken.count();
-                    }
+                    row.routes.0 += usize::from(self.is_taken(id, route.id));
+                    row.arms.1 += route.arms.len();
+                    let taken = (0..route.arms.len()).filter(|arm| self.has(id, route.id, *arm));
+                    row.arms.0 += taken.count();
                 }
                 row
             })
             .collect()
     }
 
-    fn is_taken(&self, graph: GraphId, way: Way) -> bool {
-        self.arms.iter().any(|(g, w, _)| *g == graph && *w == way)
+    fn is_taken(&self, graph: GraphId, route: RouteId) -> bool {
+        let mut taken = self.arms.iter();
+        taken.any(|(g, r, _)| *g == graph && *r == route)
     }
 
-    fn has(&self, graph: GraphId, way: Way, arm: usize) -> bool {
-        self.arms.contains(&(graph, way, arm))
+    fn has(&self, graph: GraphId, route: RouteId, arm: usize) -> bool {
+        self.arms.contains(&(graph, route, arm))
     }
 
     /// All that no scenario has taken. The arms of a route that none has taken at all, and the route of
@@ -171,20 +155,11 @@ impl Coverage {
                     say(format!("node `{}`", node.name), node.at);
                 }
             }
-            for (way, route, at) in routes(flow, id) {
-                let (Way::Next(node) | Way::OnError(node)) = way else {
-                    self.missing_arms(id, way, "the entry", route, at, &mut say);
-                    continue;
-                };
-                if !self.nodes.contains(&(id, node)) {
-                    continue;
+            for route in routes(graph) {
+                let node = route.id.node;
+                if node.is_none_or(|node| self.nodes.contains(&(id, node))) {
+                    self.missing_arms(id, &route, &mut say);
                 }
-                let name = graph.nodes.get(node).map_or("", |node| node.name.as_str());
-                let what = match way {
-                    Way::OnError(_) => format!("`on_error` of `{name}`"),
-                    _ => format!("the way on from `{name}`"),
-                };
-                self.missing_arms(id, way, &what, route, at, &mut say);
             }
         }
         missing
@@ -193,24 +168,21 @@ impl Coverage {
     fn missing_arms(
         &self,
         graph: GraphId,
-        way: Way,
-        what: &str,
-        route: &Route,
-        at: Place,
+        route: &Written<'_>,
         say: &mut impl FnMut(String, Place),
     ) {
-        if !self.is_taken(graph, way) {
-            say(what.to_owned(), at);
+        let what = &route.what;
+        if !self.is_taken(graph, route.id) {
+            say(what.clone(), route.at);
             return;
         }
-        let Route::Arms(arms) = route else { return };
-        for (index, arm) in arms.iter().enumerate() {
-            if self.has(graph, way, index) {
+        for (index, arm) in route.arms.iter().enumerate() {
+            if self.has(graph, route.id, index) {
                 continue;
             }
             match &arm.when {
                 Some(when) => say(format!("{what}: `when {}`", when.text), when.at),
-                None => say(format!("{what}: `else`"), at),
+                None => say(format!("{what}: `else`"), route.at),
             }
         }
     }
@@ -222,57 +194,6 @@ pub fn percent(taken: usize, all: usize) -> u8 {
         0 => 100,
         all => u8::try_from(taken * 100 / all).unwrap_or(100),
     }
-}
-
-/// The graphs that count: those of the flow's own file, instances that it names, and all that these call. A library may have
-/// others, which its own scenarios are about; so has the standard library, none of which counts in the flows that use it.
-fn counted(flow: &Flow) -> BTreeSet<GraphId> {
-    let graphs = flow.graphs.entries();
-    let own = graphs.filter(|(_, graph)| graph.at.file == 0 || is_named_instance(graph));
-    let mut waiting: Vec<GraphId> = own.map(|(id, _)| id).collect();
-    let mut counted = BTreeSet::new();
-    while let Some(id) = waiting.pop() {
-        if !counted.insert(id) {
-            continue;
-        }
-        let nodes = flow.graphs.get(id).into_iter().flat_map(|g| &g.nodes);
-        waiting.extend(nodes.filter_map(|node| match node.work {
-            Work::Subgraph { graph, .. } => Some(graph),
-            _ => None,
-        }));
-    }
-    counted.retain(|id| !is_standard(flow, *id));
-    counted
-}
-
-fn is_standard(flow: &Flow, id: GraphId) -> bool {
-    let graph = flow.graphs.get(id);
-    let file = graph.and_then(|graph| flow.files.get(graph.at.file as usize));
-    file.is_some_and(|file| file.starts_with("std/"))
-}
-
-/// Whether it is declared as `graph NAME = G(..)`. An instance that a call makes has its graph's name, and its values in brackets.
-fn is_named_instance(graph: &Graph) -> bool {
-    let instance = graph.instance.as_ref();
-    instance.is_some_and(|instance| graph.name != instance.of && !graph.name.contains('('))
-}
-
-/// The routes of a graph with their places.
-fn routes(flow: &Flow, id: GraphId) -> Vec<(Way, &Route, Place)> {
-    let Some(graph) = flow.graphs.get(id) else {
-        return Vec::new();
-    };
-    let mut routes = vec![(Way::Start, &graph.start, graph.at)];
-    for (id, node) in graph.nodes.entries() {
-        let next = node
-            .next
-            .iter()
-            .map(|route| (Way::Next(id), route, node.at));
-        routes.extend(next);
-        let on_error = node.on_error.iter();
-        routes.extend(on_error.map(|route| (Way::OnError(id), route, node.at)));
-    }
-    routes
 }
 
 /// The graph of the frame at a path.

@@ -252,7 +252,7 @@ async fn one(
             findings.push(Finding::new(&scenario.at, message).detail(detail));
         }
     }
-    findings.sort_by_key(|finding| bench.suite.span(&finding.at).start);
+    findings.sort_by_key(|finding| (!finding.cause, bench.suite.span(&finding.at).start));
     Verdict {
         took: began.elapsed(),
         seen,

@@ -20,6 +20,7 @@ pub mod judge;
 pub mod observed;
 pub mod order;
 pub mod play;
+mod routes;
 pub mod sighting;
 pub mod tape;
 pub mod watch;

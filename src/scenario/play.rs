@@ -256,6 +256,7 @@ impl Player<'_> {
             stop_after_steps: self.how.stop_after_steps,
             context: Json::Object(self.scenario().context.clone()),
             events: Some(sink),
+            may_leave: true,
             by: Some(SCENARIO.to_owned()),
             ..RunOptions::default()
         }
@@ -308,10 +309,10 @@ impl Player<'_> {
                 name,
                 payload,
             },
-            EventKind::Routed { on_error, arm } => Sighting::Route {
+            EventKind::Routed { route, arm } => Sighting::Route {
                 ns: event.ns,
                 node: event.node,
-                on_error,
+                route,
                 arm,
             },
             EventKind::Interpreted { tool } => Sighting::Interpreted { id: event.id, tool },
@@ -337,6 +338,7 @@ impl Player<'_> {
         }
         self.log.tell(Sighting::Ended(Ended {
             status: result.state,
+            left: result.left.clone(),
             output: result.output.clone(),
             values: result.values.clone(),
             error: result.error.as_ref().map(|error| error.to_json()),
@@ -373,6 +375,7 @@ impl Player<'_> {
                     [] => RunState::Failed,
                     _ => RunState::Interrupted,
                 },
+                left: Vec::new(),
                 output: Default::default(),
                 values: Default::default(),
                 error: None,

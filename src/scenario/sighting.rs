@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::yaml::Path;
+use crate::run::event::RouteKind;
 use crate::run::store::RunState;
 
 /// Something that was seen.
@@ -35,9 +36,9 @@ pub enum Sighting {
         ns: String,
         /// The node; `None` for the entry.
         node: Option<String>,
-        /// Whether it is the node's `on_error`.
-        on_error: bool,
-        /// Position of the arm.
+        /// Which of the node's.
+        route: RouteKind,
+        /// Position of the arm, or of the `skip`.
         arm: usize,
     },
     /// A tool with a body was run. Told again when its task runs again.
@@ -113,6 +114,9 @@ pub struct Asked {
 pub struct Ended {
     /// How.
     pub status: RunState,
+    /// Names of a caller's nodes that its graph left for.
+    #[serde(default)]
+    pub left: Vec<String>,
     /// Its `out` fields.
     pub output: JsonMap<String, Json>,
     /// All fields.

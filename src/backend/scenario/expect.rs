@@ -19,8 +19,9 @@ const STATUS: [(&str, &str); 4] = [
     ("cancelled", "cancelled"),
 ];
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "status",
+    "left",
     "path",
     "output",
     "state",
@@ -38,6 +39,8 @@ const KEYS: [&str; 11] = [
 pub struct Expect {
     /// `done`, `interrupted`, `failed` or `cancelled`.
     pub status: Option<Written<&'static str>>,
+    /// Names of a caller's nodes that the graph leaves for.
+    pub left: Option<Written<Vec<String>>>,
     /// Nodes in the order in which they ran.
     pub path: Option<Written<Vec<PathStep>>>,
     /// Parts of the run's output.
@@ -180,6 +183,9 @@ pub fn read(cursor: &Cursor<'_>) -> Option<Expect> {
             let word = status.word("status of a run", &STATUS)?;
             Some(written(word, &status))
         }),
+        left: table
+            .get("left")
+            .map(|left| written(one_or_more(&left), &left)),
         path: table.get("path").map(|path| {
             let steps = path.items();
             let steps = steps.iter().filter_map(|step| step.text());
@@ -226,6 +232,14 @@ fn written<T>(value: T, cursor: &Cursor<'_>) -> Written<T> {
     Written {
         value,
         at: cursor.path().clone(),
+    }
+}
+
+/// A text, or a list of them.
+fn one_or_more(cursor: &Cursor<'_>) -> Vec<String> {
+    match cursor.json() {
+        Json::String(one) => vec![one.clone()],
+        _ => cursor.texts(),
     }
 }
 

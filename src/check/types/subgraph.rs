@@ -13,6 +13,7 @@ use crate::resolve::program::{Binding, Field, Graph, Node, Pass, Work};
 
 use super::cx::Cx;
 use super::flow_state::begins_set;
+use super::write::takes;
 
 impl Cx<'_> {
     /// `with` values against the `in` fields, fields that pass by name, and what comes back.
@@ -36,7 +37,8 @@ impl Cx<'_> {
             match field {
                 Some(field) => {
                     let taker = Taker::named(&field.name);
-                    self.written(&pass.value, Some(&field.ty.node), Some(taker))
+                    let ty = takes(self.program, field, false);
+                    self.written(&pass.value, Some(&ty), Some(taker))
                 }
                 None => self.infer_with_effects(&pass.value, None),
             };
@@ -167,7 +169,8 @@ impl Cx<'_> {
     fn passed(&mut self, read: &Expr, from: FieldId, to: &Field) {
         let Some(caller) = self.graph else { return };
         let found = self.infer(read, None);
-        if assignable(&found, &to.ty.node, &self.program.types) {
+        let ty = takes(self.program, to, false);
+        if assignable(&found, &ty, &self.program.types) {
             return;
         }
         let Some(field) = caller.fields.get(from) else {
@@ -177,7 +180,7 @@ impl Cx<'_> {
             "`{}` passes by name, but is {} here and {} there",
             to.name.node,
             self.show(&found),
-            self.show(&to.ty.node)
+            self.show(&ty)
         );
         self.report(
             Diagnostic::new(&codes::WRONG_BINDING, message, read.span)

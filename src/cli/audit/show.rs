@@ -54,15 +54,13 @@ pub fn sheet(sheet: &Sheet, wider: Option<&[String]>) -> String {
         .interrupts
         .iter()
         .map(|question| {
-            let timeout = match question.timeout_ms {
-                Some(ms) => format!(
-                    ", gives up after {}",
-                    duration::show(Duration::from_millis(ms))
-                ),
-                None => String::new(),
-            };
+            let timeout = timed(", gives up after ", question.timeout_ms);
             format!("{}: expects {}{timeout}", question.node, question.expects)
         })
+        .chain(sheet.tools.iter().flat_map(|tool| {
+            let nodes = tool.asks_at.iter();
+            nodes.map(|node| format!("{node}: before a call of {}", tool.tool))
+        }))
         .collect();
     page.lines("asks people", &questions, "nobody");
     if !questions.is_empty() {
@@ -98,8 +96,9 @@ fn tools(page: &mut Page, sheet: &Sheet) {
                 false => format!(" where {}", conditions.join(" && ")),
             };
             let (effect, served, nodes) = (tool.effect, &tool.served, nodes.join(", "));
+            let timeout = timed(", timeout ", tool.timeout_ms);
             let first = format!(
-                "{}{fixed}{narrowed} ({effect}): {served}; in {nodes}; {}",
+                "{}{fixed}{narrowed} ({effect}{timeout}): {served}; in {nodes}; {}",
                 tool.tool,
                 asked(tool)
             );
@@ -126,6 +125,12 @@ fn asked(tool: &ToolUse) -> String {
         true => asks,
         false => format!("{asks}; after {}", passed.join(", ")),
     }
+}
+
+/// A time in words behind some others; nothing where there is none.
+fn timed(words: &str, ms: Option<u64>) -> String {
+    let shown = ms.map(|ms| duration::show(Duration::from_millis(ms)));
+    shown.map_or(String::new(), |shown| format!("{words}{shown}"))
 }
 
 fn uses(of: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {

@@ -14,12 +14,14 @@ use crate::expr::accept::{accept, accept_parts};
 use crate::expr::{Type, TypeTable};
 use crate::resolve::Program;
 
-/// Errors behind which a file is not read to its end.
+/// Errors behind which a part of a flow is not known: a file that is not read to its end, an import that leads nowhere.
 static TORN: &[&Code] = &[
     &codes::SYNTAX_ERROR,
     &codes::UNCLOSED,
     &codes::UNKNOWN_KEYWORD,
     &codes::BAD_LITERAL,
+    &codes::FILE_NOT_FOUND,
+    &codes::UNKNOWN_MODULE,
 ];
 
 /// What a flow has that settings can speak of.
@@ -30,7 +32,7 @@ pub struct Served {
     types: TypeTable,
     /// Names that stand for nothing in it, which is said there.
     unknown: BTreeSet<String>,
-    /// A part of it did not parse: what that declares is not known.
+    /// A part of it was not read: what that declares is not known.
     torn: bool,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::base::name;
 use crate::expr::Type;
-use crate::ir::graph::{Channel, Field};
+use crate::ir::graph::Field;
 use crate::ir::{Flow, GraphId};
 
 use super::super::Failure;
@@ -79,11 +79,7 @@ fn field<'f>(flow: &'f Flow, graph: GraphId, wanted: &str) -> Result<&'f Field, 
 }
 
 fn read(flow: &Flow, field: &Field, value: &str) -> Result<Json, Failure> {
-    let ty = match &field.channel {
-        Channel::Own { reducer } => flow.reducers.get(*reducer).map(|reducer| &reducer.new.1),
-        _ => None,
-    };
-    let ty = ty.unwrap_or(&field.ty);
+    let ty = flow.write_type(field);
     if is_text(ty) {
         return Ok(Json::String(value.to_owned()));
     }

@@ -68,14 +68,17 @@ impl Engine {
         tells: bool,
     ) -> RunResult {
         let warnings = cx.take_warnings();
-        let mut half = Vec::new();
+        let (mut half, mut left) = (Vec::new(), Vec::new());
         let (mut state, mut interrupts, mut error) = match end {
             FrameEnd::Done => {
                 half = half_joins(&self.plan.graphs[graph], "", &frame.agenda);
                 half.extend(frame.half.iter().cloned());
                 (RunState::Done, Vec::new(), None)
             }
-            FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
+            FrameEnd::Left(names) => {
+                left = names.iter().map(|name| name.to_string()).collect();
+                (RunState::Done, Vec::new(), None)
+            }
             FrameEnd::Interrupted(open) => (RunState::Interrupted, open, None),
             // A backend may say that too, of a run that nobody has stopped: that is a failure.
             FrameEnd::Failed(error) if error.kind == ErrorKind::Cancelled && cx.is_stopped() => {
@@ -114,6 +117,7 @@ impl Engine {
             state = RunState::Failed;
             interrupts.clear();
             half.clear();
+            left.clear();
             checkpoint_id = Some(kept.load(Ordering::Acquire)).filter(|seq| *seq > 0);
             let fields = self.state_kept(&thread_id, checkpoint_id).await;
             let names = |name: &String| fields.contains_key(name);
@@ -145,6 +149,7 @@ impl Engine {
             error,
             usage,
             begun: true,
+            left,
             half_joins: half,
             in_doubt: Vec::new(),
             warnings,

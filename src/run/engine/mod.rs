@@ -105,6 +105,8 @@ pub struct RunOptions {
     pub migrate: bool,
     /// Nodes to stop before, by name or path, or `*` for each. A resume also stops before those that the run was told of earlier.
     pub interrupt_before: Vec<String>,
+    /// Whether a graph that leaves for nodes of its caller may run by itself: the run is done where it leaves.
+    pub may_leave: bool,
     /// Who answers: `answered.by` behind the questions, and who is said to have permitted calls.
     pub by: Option<String>,
     /// Lets go of the nodes that the run was told of earlier to stop before.

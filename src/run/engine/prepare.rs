@@ -2,7 +2,6 @@
 
 use serde_json::Value as Json;
 
-use crate::expr::Type;
 use crate::expr::accept::accept;
 use crate::ir::node::Work;
 use crate::ir::{Channel, FieldId, Graph, GraphId};
@@ -53,7 +52,7 @@ impl Engine {
         self.check_externs()?;
         let plan = &self.plan.graphs[graph];
         let flow_graph = &self.plan.flow.graphs[graph];
-        if !flow_graph.leaves.is_empty() {
+        if !flow_graph.leaves.is_empty() && !options.may_leave {
             let names = crate::base::name::list(flow_graph.leaves.iter().map(String::as_str));
             let message = format!(
                 "graph `{}` leaves for {names} of its caller, so that it can only be called",
@@ -161,7 +160,11 @@ impl Engine {
             .filter(|(_, field)| field.mode.is_in())
         {
             match entries.get(&field.name) {
-                Some(json) => match accept(json, self.write_type(field), &self.plan.flow.types) {
+                Some(json) => match accept(
+                    json,
+                    self.plan.flow.write_type(field),
+                    &self.plan.flow.types,
+                ) {
                     Ok(value) => {
                         let whole = matches!(field.channel, Channel::Last | Channel::AnyLast);
                         let broken = match whole {
@@ -186,14 +189,6 @@ impl Engine {
             Ok(values)
         } else {
             Err(StartError::refused(problems.join("\n")))
-        }
-    }
-
-    /// The type of what is written to a field: an own reducer's second parameter, else the field's.
-    pub(super) fn write_type<'f>(&'f self, field: &'f crate::ir::Field) -> &'f Type {
-        match &field.channel {
-            Channel::Own { reducer } => &self.plan.flow.reducers[*reducer].new.1,
-            _ => &field.ty,
         }
     }
 

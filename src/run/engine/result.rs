@@ -35,6 +35,8 @@ pub struct RunResult {
     pub usage: Usage,
     /// Whether its input was taken. One that failed on its way in has left the thread as it was, and there is nothing to resume.
     pub begun: bool,
+    /// Names of a caller's nodes that the run's graph left for, where it may ([`RunOptions::may_leave`](super::RunOptions::may_leave)).
+    pub left: Vec<String>,
     /// Of a run that is done: joins that waited for members which never came, those of its own graph first. What they lead to has
     /// not run.
     pub half_joins: Vec<HalfJoin>,
@@ -56,6 +58,9 @@ impl RunResult {
             json.insert("checkpoint_id".into(), json!(id.to_string()));
         }
         json.insert("output".into(), Json::Object(self.output.clone()));
+        if !self.left.is_empty() {
+            json.insert("left".into(), json!(self.left));
+        }
         if !self.interrupts.is_empty() {
             json.insert(
                 "interrupts".into(),

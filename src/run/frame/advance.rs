@@ -5,6 +5,7 @@ use crate::run::channel::Incoming;
 use crate::run::clash::{Claims, Who};
 use crate::run::context::RunContext;
 use crate::run::error::RunError;
+use crate::run::event::RouteKind;
 use crate::run::freshness::Writers;
 use crate::run::plan::GraphPlan;
 use crate::run::store::FieldWrite;
@@ -58,7 +59,7 @@ impl Frame {
         view.names_writes = self.out_logs.is_some();
         let mut agenda = Agenda::default();
         let (view, next) = commit.follow(view, graph.slots, &mut agenda.leaves, |run| {
-            run.route(&graph.start, false)
+            run.route(&graph.start, RouteKind::Next)
         })?;
         let mut claims = Claims::default();
         let entry = claims.add(Who::Entry, Vec::new());

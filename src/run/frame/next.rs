@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::ir::{ErrorKind, NodeId};
 use crate::run::clash::{Claims, Who};
 use crate::run::error::RunError;
+use crate::run::event::RouteKind;
 use crate::run::plan::JumpPlan;
 use crate::run::task::{Next, Task, join_path};
 use crate::run::view::View;
@@ -168,8 +169,12 @@ impl<'a> Commit<'a> {
         leaves: &mut Vec<Arc<str>>,
     ) -> Result<(View<'v>, Vec<Next>), RunError> {
         let node = &self.around.graph.nodes[node];
-        let followed = self.follow(view, node.slots, leaves, |run| run.take(jump));
         let name = &node.name;
+        let followed = self.follow(view, node.slots, leaves, |run| {
+            run.name = name;
+            run.note_route(RouteKind::MaxVisits, 0);
+            run.take(jump)
+        });
         followed.map_err(|error| error.in_node(name, &join_path(self.around.path, name)))
     }
 }

@@ -7,7 +7,7 @@ use crate::expr::Slot;
 use crate::ir::{ErrorKind, FieldId, NodeId};
 use crate::run::clash::both_wrote;
 use crate::run::error::RunError;
-use crate::run::event::{EventKind, Mode};
+use crate::run::event::{EventKind, Mode, RouteKind};
 use crate::run::plan::node::slots;
 use crate::run::plan::{Code, JumpPlan, RoutePlan, TargetPlan, Then, WorkPlan};
 use crate::value::{Map, Value};
@@ -15,14 +15,14 @@ use crate::value::{Map, Value};
 use super::{Next, TaskRun, fill, join_path, show};
 
 impl<'a> TaskRun<'a> {
-    /// Takes the first arm that holds. `on_error` tells whether it is the node's route for errors.
+    /// Takes the first arm that holds of a route of that kind.
     ///
     /// # Errors
     /// Where an expression fails, no arm holds, or the target is `fail`.
-    pub fn route(&mut self, route: &'a RoutePlan, on_error: bool) -> Result<(), RunError> {
+    pub fn route(&mut self, route: &'a RoutePlan, kind: RouteKind) -> Result<(), RunError> {
         match route {
             RoutePlan::Always(jump) => {
-                self.note_route(on_error, 0);
+                self.note_route(kind, 0);
                 self.take(jump)
             }
             RoutePlan::Arms(arms) => {
@@ -32,7 +32,7 @@ impl<'a> TaskRun<'a> {
                         None => true,
                     };
                     if holds {
-                        self.note_route(on_error, arm);
+                        self.note_route(kind, arm);
                         return self.take(jump);
                     }
                 }
@@ -46,11 +46,12 @@ impl<'a> TaskRun<'a> {
         }
     }
 
-    fn note_route(&self, on_error: bool, arm: usize) {
+    /// Tells of the route that it takes.
+    pub fn note_route(&self, route: RouteKind, arm: usize) {
         let around = self.around;
         if around.cx.wants(Mode::Debug) {
             let node = Some(self.name).filter(|name| !name.is_empty());
-            let kind = EventKind::Routed { on_error, arm };
+            let kind = EventKind::Routed { route, arm };
             let id = format!("{}/{}", self.effects.mark(), self.name);
             around.cx.send(around.path, around.step, node, id, kind);
         }

@@ -10,6 +10,7 @@ use crate::expr::accept::accept;
 use crate::expr::{Slot, Type};
 use crate::ir::ErrorKind;
 use crate::run::error::RunError;
+use crate::run::event::RouteKind;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::ordinal::Of;
 use crate::run::plan::code::Code;
@@ -42,6 +43,7 @@ pub fn work<'a>(
         && is_over(&question, *limit, run.around.cx.ambient.now())
     {
         run.jumped = true;
+        run.note_route(RouteKind::Timeout, 0);
         run.take(jump)?;
         return Ok(false);
     }

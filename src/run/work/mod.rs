@@ -28,6 +28,7 @@ use crate::value::Value;
 
 use super::effect::EffectScope;
 use super::error::RunError;
+use super::event::RouteKind;
 use super::frame::Frame;
 use super::interrupt::OpenInterrupt;
 use super::plan::node::slots;
@@ -174,7 +175,7 @@ pub fn handle(
     run.put_slot(slots::ERROR, Value::from_json(&error.to_record()));
     run.jumped = true;
     run.handles = Some(error.clone());
-    match run.route(route, true) {
+    match run.route(route, RouteKind::OnError) {
         Ok(()) => {
             // What a pure node computes is the same again.
             if !node.pure && !known {

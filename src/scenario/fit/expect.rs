@@ -21,6 +21,7 @@ pub fn fit(case: &mut Case<'_>) {
             }
         }
     }
+    left(case);
     output(case);
     conditions(case);
     events(case);
@@ -117,6 +118,23 @@ fn permitted(case: &mut Case<'_>) {
                 case.report(Misfit::key(at, message).help(help));
             }
         }
+    }
+}
+
+/// Names that the graph doesn't leave for.
+fn left(case: &mut Case<'_>) {
+    let (Some(left), Some(graph)) = (&case.scenario.expect.left, case.flow.graphs.get(case.graph))
+    else {
+        return;
+    };
+    let names = || graph.leaves.iter().map(String::as_str);
+    for named in left
+        .value
+        .iter()
+        .filter(|named| !names().any(|name| name == *named))
+    {
+        let message = format!("graph `{}` does not leave for `{named}`", graph.name);
+        case.report(Misfit::value(left.at.clone(), message).help(meant(named, names())));
     }
 }
 

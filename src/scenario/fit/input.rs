@@ -21,12 +21,16 @@ pub fn fit(case: &mut Case<'_>) {
         let field = graph.fields.iter().find(|field| field.name == *name);
         match field {
             Some(field) if field.mode.is_in() => {
-                // A declared reducer may take another type than the field has: the run judges that.
-                if matches!(field.channel, Channel::Own { .. } | Channel::Append) {
+                // It takes an element too: the run judges that.
+                if field.channel == Channel::Append {
                     continue;
                 }
-                if let Err(wrong) = accept(json, &field.ty, &flow.types) {
+                if let Err(wrong) = accept(json, flow.write_type(field), &flow.types) {
                     case.mismatches(&at, &format!("input `{name}`"), &wrong);
+                    continue;
+                }
+                // Bounds are those of what the field holds behind its reducer.
+                if matches!(field.channel, Channel::Own { .. }) {
                     continue;
                 }
                 for broken in field.constraints.broken(json) {

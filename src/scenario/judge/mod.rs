@@ -6,7 +6,7 @@ mod state;
 
 use crate::backend::scenario::Scenario;
 use crate::backend::scenario::expect::Mismatch;
-use crate::backend::yaml::Path;
+use crate::backend::yaml::{Path, Step};
 use crate::ir::{Flow, GraphId};
 
 use super::observed::Observed;
@@ -22,6 +22,8 @@ pub struct Finding {
     pub message: String,
     /// The same at length, line by line; empty where the line says all.
     pub detail: String,
+    /// Whether other findings follow from it.
+    pub cause: bool,
 }
 
 impl Finding {
@@ -31,6 +33,7 @@ impl Finding {
             at: at.clone(),
             message: message.into(),
             detail: String::new(),
+            cause: false,
         }
     }
 
@@ -51,11 +54,15 @@ impl From<Mismatch> for Finding {
             at: mismatch.at,
             message,
             detail,
+            cause: false,
         }
     }
 }
 
-/// All that is not as expected. `answers_left` is where answers are written that nothing asked for.
+/// All that is not as expected, causes first. `answers_left` is where answers are written that nothing asked for.
+///
+/// Where a call had no reply, a reply or an answer was refused, or the run ended otherwise, all else follows from that and is
+/// told in one line.
 pub fn judge(
     scenario: &Scenario,
     flow: &Flow,
@@ -63,23 +70,66 @@ pub fn judge(
     observed: &Observed,
     answers_left: &[Path],
 ) -> Vec<Finding> {
-    let mut found = calls::unserved(scenario, observed);
-    found.extend(outcome::judge(scenario, observed));
-    found.extend(state::judge(scenario, flow, graph, observed));
-    found.extend(calls::judge(scenario, observed));
+    let mut causes = calls::unserved(scenario, observed);
+    causes.extend(outcome::ended(scenario, observed));
+    let mut others = outcome::judge(scenario, observed);
+    others.extend(state::judge(scenario, flow, graph, observed));
+    others.extend(calls::judge(scenario, observed));
     let unused = |at: &Path, what: &str| Finding::new(at, format!("this {what} is left over"));
-    found.extend(observed.left.iter().map(|at| unused(at, "reply")));
-    found.extend(answers_left.iter().map(|at| unused(at, "answer")));
-    // What a scenario may well mean explains what else is not as expected.
-    if !found.is_empty() {
-        let unfit = observed.unfit.iter();
-        let refused = unfit.map(|(at, why)| {
-            Finding::new(
-                at,
-                format!("this reply was refused, and asked for again: {why}"),
-            )
-        });
-        found.splice(0..0, refused);
+    others.extend(observed.left.iter().map(|at| unused(at, "reply")));
+    others.extend(answers_left.iter().map(|at| unused(at, "answer")));
+    if causes.is_empty() && others.is_empty() {
+        return others;
     }
-    found
+    // What a scenario may well mean explains what else is not as expected.
+    let refused = observed.unfit.iter().map(|(at, why)| {
+        let message = format!("this reply was refused, and asked for again: {why}");
+        Finding::new(at, message)
+    });
+    if causes.is_empty() {
+        return refused.map(cause).chain(others).collect();
+    }
+    let follows = others.split_first().map(|(first, more)| match more {
+        [] => first.clone(),
+        _ => Finding::new(
+            &scenario.at,
+            format!("from that follows: {}", names(scenario, &others)),
+        ),
+    });
+    let causes = refused.chain(causes).map(cause);
+    causes.chain(follows).collect()
+}
+
+fn cause(finding: Finding) -> Finding {
+    Finding {
+        cause: true,
+        ..finding
+    }
+}
+
+/// What findings are about, by the keys of the scenario.
+fn names(scenario: &Scenario, findings: &[Finding]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for finding in findings {
+        let own = finding.at.strip_prefix(scenario.at.as_slice());
+        let keys = own
+            .unwrap_or(&finding.at)
+            .iter()
+            .map_while(|step| match step {
+                Step::Key(key) => Some(key.as_str()),
+                Step::Index(_) => None,
+            });
+        let keys: Vec<&str> = keys.collect();
+        let name = format!("`{}`", keys.join("."));
+        let unused = finding.message.ends_with("left over");
+        let said = if unused {
+            format!("replies left over in {name}")
+        } else {
+            name
+        };
+        if !names.contains(&said) {
+            names.push(said);
+        }
+    }
+    names.join(", ")
 }

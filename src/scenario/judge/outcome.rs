@@ -1,4 +1,4 @@
-//! How the run ended, where it went, what it gave and asked.
+//! How the run ended, where it left for, where it went, what it gave and asked.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -15,14 +15,22 @@ use super::Finding;
 use crate::scenario::observed::Observed;
 use crate::scenario::sighting::Ended;
 
-/// `status`, `path`, `output`, `events`, `interrupts`, `permitted`, `error`.
+/// `status`, and whether it began at all.
+pub fn ended(scenario: &Scenario, observed: &Observed) -> Option<Finding> {
+    match &observed.ended {
+        Some(ended) => status(scenario, ended),
+        None => Some(Finding::new(&scenario.at, "the run did not begin")),
+    }
+}
+
+/// `left`, `path`, `output`, `events`, `interrupts`, `permitted`, `error`.
 pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
     let expect = &scenario.expect;
     let Some(ended) = &observed.ended else {
-        return vec![Finding::new(&scenario.at, "the run did not begin")];
+        return Vec::new();
     };
     let mut found = Vec::new();
-    found.extend(status(scenario, ended));
+    found.extend(expect.left.as_ref().and_then(|names| left(names, ended)));
     found.extend(expect.path.as_ref().and_then(|path| way(path, observed)));
     if let Some(output) = &expect.output {
         found.extend(findings(
@@ -92,6 +100,18 @@ fn status(scenario: &Scenario, ended: &Ended) -> Option<Finding> {
     let message = format!("expected the run to be {wanted}, it is {actual}{why}");
     let (message, detail) = message.split_once('\n').unwrap_or((&message, ""));
     Some(Finding::new(at, message).detail(detail))
+}
+
+/// The names that the graph left by, in any order.
+fn left(expected: &Written<Vec<String>>, ended: &Ended) -> Option<Finding> {
+    let mut names = [expected.value.clone(), ended.left.clone()];
+    names.iter_mut().for_each(|names| names.sort());
+    let [wanted, actual] = names.map(|names| match names.is_empty() {
+        true => "nothing".to_owned(),
+        false => crate::base::name::list(names.iter().map(String::as_str)),
+    });
+    let message = format!("expected the graph to leave for {wanted}, it left for {actual}");
+    (wanted != actual).then(|| Finding::new(&expected.at, message))
 }
 
 fn way(expected: &Written<Vec<PathStep>>, observed: &Observed) -> Option<Finding> {

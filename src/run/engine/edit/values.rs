@@ -35,7 +35,7 @@ impl Engine {
             }
             let ty = match write.replace {
                 true => &field.ty,
-                false => self.write_type(field),
+                false => self.plan.flow.write_type(field),
             };
             match accept(&write.value, ty, &self.plan.flow.types) {
                 Ok(value) => values.push((
