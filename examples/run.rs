@@ -47,6 +47,7 @@ impl ChatModel for Clerk {
         let used = Usage {
             input_tokens: 12,
             output_tokens: 6,
+            ..Usage::default()
         };
         let parts = [
             said,

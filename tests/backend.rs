@@ -10,5 +10,6 @@ mod backend {
     mod http_tool;
     mod openai;
     mod play;
+    mod providers;
     mod server;
 }

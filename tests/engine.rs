@@ -61,6 +61,7 @@ impl ChatModel for Replies {
             ChatDelta::Usage(Usage {
                 input_tokens: 5,
                 output_tokens: 2,
+                ..Usage::default()
             }),
             ChatDelta::Finish(FinishReason::Stop),
         ];

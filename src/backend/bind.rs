@@ -12,7 +12,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::node::Work;
-use crate::ir::{ErrorKind, Flow, Model, Tool};
+use crate::ir::{ErrorKind, Flow, Model, Place, Tool};
 use crate::run::backends::Backends;
 use crate::run::extern_node::{ExternCall, ExternNode};
 use crate::run::memory::{self, MemoryTool};
@@ -21,7 +21,7 @@ use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use super::config::{Config, Entry, ModelBinding, ToolSpec};
 use super::given::Given;
-use super::llm::openai::OpenAi;
+use super::llm::Provider;
 use super::scenario::Script;
 use super::tool::command::CommandTool;
 use super::tool::command::absent::{Absent, absent};
@@ -33,16 +33,11 @@ use super::wire::Wire;
 use crate::store::Server;
 
 /// What a flow would lack if it ran with these settings, without a scenario: tools that nothing
-/// serves, providers that nothing describes, arguments that a tool hasn't got. `place` says where a tool is declared.
+/// serves, providers that nothing describes, arguments that a tool hasn't got. `place` says where a tool or a model is declared.
 ///
 /// So are variables that aren't set, and programs and scripts of `command` tools that aren't on this machine. `folder` is
 /// that of `graphc.yaml`. Models that are scripted are no lack: scenarios play them.
-pub fn lacking(
-    flow: &Flow,
-    config: &Config,
-    folder: &Path,
-    place: &dyn Fn(&Tool) -> Option<Span>,
-) -> Diagnostics {
+pub fn lacking(flow: &Flow, config: &Config, folder: &Path, place: &Declared<'_>) -> Diagnostics {
     let mut binding = Binding::new(config, None, folder);
     binding.declared = Some(place);
     if let Some(store) = &config.store {
@@ -52,6 +47,7 @@ pub fn lacking(
         let bound = config.model(&model.name);
         if !bound.is_some_and(|entry| matches!(entry.value, ModelBinding::Scripted)) {
             binding.model(flow, model);
+            binding.unsayable(model);
         }
     }
     for tool in &flow.tools {
@@ -133,8 +129,8 @@ impl ExternNode for Played {
     }
 }
 
-/// Where a tool is declared, as far as that is known.
-type Declared<'a> = dyn Fn(&Tool) -> Option<Span> + 'a;
+/// Where a tool or a model of that name is declared, as far as that is known.
+pub type Declared<'a> = dyn Fn(&Place, &str) -> Option<Span> + 'a;
 
 struct Binding<'a> {
     config: &'a Config,
@@ -145,7 +141,7 @@ struct Binding<'a> {
     declared: Option<&'a Declared<'a>>,
     wire: Arc<Wire>,
     /// Made so far, so that the models of one provider share its bounds.
-    providers: BTreeMap<String, Arc<OpenAi>>,
+    providers: BTreeMap<String, Arc<Provider>>,
     /// Connections to PostgreSQL databases, by their addresses.
     databases: BTreeMap<String, Arc<Pool>>,
     /// How long-term memory works, once somebody has asked; the inner `None` stands for an error.
@@ -250,13 +246,45 @@ impl<'a> Binding<'a> {
         }
     }
 
+    /// Reports settings of a model that its provider has no way to say.
+    fn unsayable(&mut self, model: &Model) {
+        let provider = match self.config.model(&model.name).map(|entry| &entry.value) {
+            Some(ModelBinding::Other { provider, .. }) => provider,
+            _ => &model.provider,
+        };
+        let Some(entry) = self.config.providers.get(provider) else {
+            return;
+        };
+        let (kind, name) = (entry.value.kind, &model.name);
+        let settings = [
+            ("thinking_budget", model.thinking_budget.is_some()),
+            ("seed", model.seed.is_some()),
+        ];
+        for (setting, set) in settings {
+            if !set || !kind.lacks().contains(&setting) {
+                continue;
+            }
+            let message = format!(
+                "model `{name}` has `{setting}`, which provider `{provider}` (kind `{}`) has no way to say: it is left out",
+                kind.word()
+            );
+            let place = self.declared.and_then(|place| place(&model.at, name));
+            let span = place.unwrap_or_default();
+            let mut finding = Diagnostic::new(&codes::MODEL_LACKS, message, span);
+            if place.is_none() {
+                finding.labels.clear();
+            }
+            self.found.push(finding);
+        }
+    }
+
     fn provider(
         &mut self,
         name: &str,
         model: &Model,
         span: Option<Span>,
         flow: &Flow,
-    ) -> Option<Arc<OpenAi>> {
+    ) -> Option<Arc<Provider>> {
         if let Some(made) = self.reached(name) {
             return Some(made);
         }
@@ -287,13 +315,13 @@ impl<'a> Binding<'a> {
     }
 
     /// A provider that the settings describe, made once.
-    fn reached(&mut self, name: &str) -> Option<Arc<OpenAi>> {
+    fn reached(&mut self, name: &str) -> Option<Arc<Provider>> {
         if let Some(made) = self.providers.get(name) {
             return Some(Arc::clone(made));
         }
         let entry = self.config.providers.get(name)?;
         self.variables(&entry.missing);
-        let made = Arc::new(OpenAi::new(entry.value.clone(), Arc::clone(&self.wire)));
+        let made = Arc::new(Provider::new(entry.value.clone(), Arc::clone(&self.wire)));
         self.providers.insert(name.to_owned(), Arc::clone(&made));
         Some(made)
     }
@@ -454,7 +482,7 @@ impl<'a> Binding<'a> {
     }
 
     fn unbound(&mut self, flow: &Flow, tool: &Tool) {
-        let declared = self.declared.and_then(|place| place(tool));
+        let declared = self.declared.and_then(|place| place(&tool.at, &tool.name));
         let file = flow.files.get(tool.at.file as usize);
         let place = match (declared, file) {
             (None, Some(file)) => format!(" ({file}:{})", tool.at.line),
@@ -495,7 +523,7 @@ impl<'a> Binding<'a> {
 
 /// A model of another name than the flow gives.
 struct Renamed {
-    provider: Arc<OpenAi>,
+    provider: Arc<Provider>,
     model: String,
 }
 

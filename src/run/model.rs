@@ -106,12 +106,47 @@ pub enum ChatDelta {
     Text(String),
     /// More of the model's thinking.
     Reasoning(String),
+    /// What the provider needs back in the next turn of the conversation, such as a signed thought.
+    Opaque {
+        /// Kind of the provider; others skip it.
+        provider: String,
+        /// Its own form.
+        data: Json,
+    },
     /// A whole tool call. Providers that send them in pieces put them together first.
     ToolCall(ToolCallRequest),
     /// Tokens used so far; the last one counts.
     Usage(Usage),
     /// The reply is whole.
     Finish(FinishReason),
+}
+
+/// What a provider needs back, at its place in the text of a reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// How many bytes of the text stand before it.
+    pub at: usize,
+    /// Kind of the provider; others skip it.
+    pub provider: String,
+    /// Its own form.
+    pub data: Json,
+}
+
+/// A reply as it came: pieces of its text, none of them empty, and what stands between them.
+pub fn pieces<'r>(
+    text: &'r str,
+    opaque: &'r [Opaque],
+) -> impl Iterator<Item = Result<&'r str, &'r Opaque>> {
+    let ends = opaque.iter().map(|part| (part.at, Some(part)));
+    let mut from = 0;
+    let all = ends
+        .chain([(text.len(), None)])
+        .flat_map(move |(at, part)| {
+            let piece = text.get(from..at).filter(|piece| !piece.is_empty());
+            from = at;
+            [piece.map(Ok), part.map(Err)]
+        });
+    all.flatten()
 }
 
 /// A tool call that a model asks for.
@@ -154,10 +189,23 @@ impl FinishReason {
 /// Tokens of model calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the request.
+    /// Tokens of the request, those of a cache included.
     pub input_tokens: u64,
-    /// Tokens of the reply.
+    /// Tokens of the reply, those for thinking included.
     pub output_tokens: u64,
+    /// Of the request, those that the provider had in its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// Of the request, those that it has put into its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
+    /// Of the reply, those for thinking.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Usage {
@@ -169,8 +217,16 @@ impl Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Usage) {
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        let counts = [
+            (&mut self.input_tokens, other.input_tokens),
+            (&mut self.output_tokens, other.output_tokens),
+            (&mut self.cached_tokens, other.cached_tokens),
+            (&mut self.cache_write_tokens, other.cache_write_tokens),
+            (&mut self.reasoning_tokens, other.reasoning_tokens),
+        ];
+        for (count, more) in counts {
+            *count = count.saturating_add(more);
+        }
     }
 }
 

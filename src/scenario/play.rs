@@ -15,6 +15,7 @@ use crate::run::engine::{Engine, RunOptions, RunResult, StartError};
 use crate::run::event::{Event, EventKind, Mode};
 use crate::run::interrupt::{Answer, OpenInterrupt};
 use crate::run::memory::Access;
+use crate::run::model::ChatModel;
 use crate::run::permission::Permission;
 use crate::run::plan::Plan;
 use crate::run::store::{RunState, Store, StoreError};
@@ -58,7 +59,12 @@ pub struct How {
     pub resume: Option<Used>,
     /// Takes down all events, of every mode.
     pub tape: Option<Arc<Tape>>,
+    /// Stands before each model of the scenario, for who tries how replies come through.
+    pub relay: Option<Relay>,
 }
+
+/// Makes a model of one that is scripted.
+pub type Relay = Arc<dyn Fn(Arc<dyn ChatModel>) -> Arc<dyn ChatModel> + Send + Sync>;
 
 /// Times that a run is stopped and resumed before it is given up: it would never end.
 const MOST_STOPS: u32 = 10_000;
@@ -231,7 +237,11 @@ impl Player<'_> {
         let stage = self.stage;
         let Bindings { config, folder } = &*stage.bindings;
         let bound = bind(&stage.plan.flow, config, Some(self.script), folder);
-        let backends = bound.map_err(|found| first(&found))?;
+        let mut backends = bound.map_err(|found| first(&found))?;
+        if let Some(relay) = &self.how.relay {
+            let models = backends.models.iter();
+            backends.models = models.map(|model| relay(Arc::clone(model))).collect();
+        }
         let mut store = (stage.store)().map_err(|error| error.to_string())?;
         if let Some(doom) = &self.how.doom {
             store = Arc::new(DoomedStore {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graphc::backend::llm::openai::{ApiKey, Embeddings, OpenAi, Settings};
+use graphc::backend::llm::openai::Embeddings;
+use graphc::backend::llm::{ApiKey, Kind, Provider, Settings};
 use graphc::backend::secret::Secret;
 use graphc::backend::wire::Wire;
 use graphc::ir::ErrorKind;
@@ -16,10 +17,10 @@ use serde_json::{Value as Json, json};
 use super::context::context;
 use super::server::{Reply, Server, json as answer, with_headers};
 
-fn provider(url: &str) -> Arc<OpenAi> {
-    let mut settings = Settings::new("local", &format!("{url}/v1"));
+fn provider(url: &str) -> Arc<Provider> {
+    let mut settings = Settings::new("local", Kind::OpenAi, &format!("{url}/v1"));
     settings.api_key = ApiKey::Given(Secret::new("sk-very-secret"));
-    Arc::new(OpenAi::new(settings, Wire::new()))
+    Arc::new(Provider::new(settings, Wire::new()))
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {

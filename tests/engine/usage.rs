@@ -33,6 +33,7 @@ fn model() -> Model {
         let usage = Usage {
             input_tokens: 10,
             output_tokens: 5,
+            ..Usage::default()
         };
         let parts = [
             said,

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::backend::config::no_vectors;
 use crate::backend::config::{EmbedSpec, unknown_provider};
+use crate::backend::llm::Kind;
 use crate::backend::llm::openai::Embeddings;
 use crate::run::memory::{self, Embedding};
 
@@ -41,6 +43,15 @@ impl Binding<'_> {
 
     fn embedding(&mut self, embed: &EmbedSpec) -> Option<Embedding> {
         let name = embed.provider.as_str();
+        let kind = self
+            .config
+            .providers
+            .get(name)
+            .map(|entry| entry.value.kind);
+        if let Some(kind) = kind.filter(|kind| matches!(kind, Kind::Anthropic | Kind::Gemini)) {
+            self.found.push(no_vectors(embed, kind));
+            return None;
+        }
         let Some(provider) = self.reached(name) else {
             self.found.push(unknown_provider(embed, self.config));
             return None;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::backend::llm::Kind;
 use crate::backend::yaml::Cursor;
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
@@ -104,6 +105,14 @@ pub(super) fn unknown_providers(config: &Config, root: &Cursor<'_>) -> Vec<Diagn
     unknown
         .map(|embed| unknown_provider(embed, config))
         .collect()
+}
+
+/// That the provider speaks a protocol without vectors.
+pub fn no_vectors(embed: &EmbedSpec, kind: Kind) -> Diagnostic {
+    let (name, kind) = (embed.provider.as_str(), kind.word());
+    let message = format!("provider `{name}` is of kind `{kind}`, which makes no vectors here");
+    let help = "name a provider of kind `openai`";
+    Diagnostic::new(&codes::INVALID_CONFIG, message, embed.at).help(help)
 }
 
 /// That nothing says how to reach the provider.

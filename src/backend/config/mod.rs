@@ -22,13 +22,14 @@ use std::collections::BTreeMap;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics};
 
-use super::llm::openai;
+use super::llm::Settings;
 use super::secret::Secret;
 
 pub use family::ModelFamily;
 pub use levels::wrong_levels;
-pub use memory::{EmbedSpec, MemorySpec, unknown_provider};
+pub use memory::{EmbedSpec, MemorySpec, no_vectors, unknown_provider};
 pub use model::ModelBinding;
+pub use provider::KNOWN;
 pub use read::load;
 pub use tool::{ToolSpec, is_address, is_variable};
 pub use variables::fill;
@@ -45,7 +46,7 @@ pub struct Config {
     /// How long-term memory works.
     pub memory: Option<Entry<MemorySpec>>,
     /// Providers by name, the ones known by themselves included.
-    pub providers: BTreeMap<String, Entry<openai::Settings>>,
+    pub providers: BTreeMap<String, Entry<Settings>>,
     /// Tools by name.
     pub tools: BTreeMap<String, Entry<ToolSpec>>,
     /// Models by name; `*` stands for all that have no entry of their own.

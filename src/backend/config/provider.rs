@@ -5,47 +5,52 @@ use std::collections::BTreeMap;
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 
-use crate::backend::llm::openai::{ApiKey, OPENAI_URL, Settings, Structured};
+use crate::backend::llm::{ApiKey, Kind, PromptCache, Settings};
 use crate::backend::secret::Secret;
-use crate::backend::yaml::Cursor;
+use crate::backend::yaml::{Cursor, Table};
 
 use super::Entry;
 use super::variables::{Form, Variables};
 
-/// Variable with OpenAI's key.
-const KEY_VARIABLE: &str = "OPENAI_API_KEY";
-
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 12] = [
     "kind",
     "base_url",
     "api_key",
     "headers",
+    "query",
     "timeout",
     "idle_timeout",
     "max_concurrency",
     "max_tokens_field",
     "structured_output",
+    "prompt_cache",
     "extra_body",
 ];
+
+/// Kinds whose own provider needs no entry, and is called as they are.
+pub const KNOWN: [Kind; 3] = [Kind::OpenAi, Kind::Anthropic, Kind::Gemini];
 
 /// Providers that need no entry.
 pub fn known(env: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, Entry<Settings>> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
     // Where models are is said by graphc.yaml alone: `graphc audit` shows it without an environment.
-    let mut openai = Settings::new("openai", OPENAI_URL);
-    openai.api_key = key_of(set(KEY_VARIABLE));
-    let openai = Entry {
-        value: openai,
-        span: None,
-        missing: Vec::new(),
-    };
-    BTreeMap::from([("openai".to_owned(), openai)])
+    let known = KNOWN.map(|kind| {
+        let mut settings = Settings::new(kind.word(), kind, kind.base_url());
+        settings.api_key = key_of(kind, set(kind.key_variable()));
+        let entry = Entry {
+            value: settings,
+            span: None,
+            missing: Vec::new(),
+        };
+        (kind.word().to_owned(), entry)
+    });
+    BTreeMap::from(known)
 }
 
-fn key_of(set: Option<String>) -> ApiKey {
+fn key_of(kind: Kind, set: Option<String>) -> ApiKey {
     match set {
         Some(key) => ApiKey::Given(Secret::new(key)),
-        None => ApiKey::Missing(KEY_VARIABLE.to_owned()),
+        None => ApiKey::Missing(kind.key_variable().to_owned()),
     }
 }
 
@@ -54,20 +59,21 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
     let table = cursor.table("a provider", &KEYS)?;
     // What is wrong in one entry hides nothing in the next.
     let kind = table.require("kind");
-    let kind = kind.and_then(|kind| kind.word("kind of provider", &[("openai", ())]));
+    let known = kind.and_then(|kind| kind.word("kind of provider", &Kind::ALL));
+    let kind = known.unwrap_or(Kind::OpenAi);
     let url = match table.get("base_url") {
         Some(cursor) => address(&cursor, variables),
-        None => Some(OPENAI_URL.to_owned()),
+        None => Some(kind.base_url().to_owned()),
     };
-    let known = kind.is_some() && url.is_some();
+    let complete = known.is_some() && url.is_some();
     let url = url.unwrap_or_default();
-    let mut settings = Settings::new(cursor.key(), &url);
+    let mut settings = Settings::new(cursor.key(), kind, &url);
     settings.api_key = match table.get("api_key") {
         Some(cursor) => variables
             .secret(&cursor)
             .map_or(ApiKey::None, ApiKey::Given),
-        // OpenAI's key is for OpenAI alone, not for whatever server speaks its protocol.
-        None if url == OPENAI_URL => key_of(variables.get(KEY_VARIABLE)),
+        // A provider's key is for that alone, not for whatever server speaks its protocol.
+        None if url == kind.base_url() => key_of(kind, variables.get(kind.key_variable())),
         None => ApiKey::None,
     };
     if let Some(headers) = table.get("headers") {
@@ -76,6 +82,26 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
             .map(|(name, value)| (name, Secret::new(value)))
             .collect();
     }
+    if let Some(query) = table.get("query") {
+        let entries = query.entries().into_iter();
+        let filled = entries.filter_map(|(name, value)| {
+            Some((name.to_owned(), variables.text(&value, Form::Plain)?))
+        });
+        settings.query = filled.collect();
+    }
+    bounds(&table, &mut settings);
+    protocol(&table, known, &mut settings);
+    if let Some(extra) = table.get("extra_body") {
+        let entries = extra.entries().into_iter();
+        settings.extra_body = entries
+            .map(|(name, value)| (name.to_owned(), variables.tree(&value)))
+            .collect();
+    }
+    settings.secrets = variables.secrets();
+    complete.then_some(settings)
+}
+
+fn bounds(table: &Table<'_>, settings: &mut Settings) {
     settings.timeout = table.get("timeout").and_then(|c| c.timeout());
     settings.idle_timeout = table.get("idle_timeout").and_then(|c| c.timeout());
     if let Some(cursor) = table.get("max_concurrency") {
@@ -85,30 +111,35 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
         }
         settings.max_concurrency = most.and_then(|most| usize::try_from(most).ok());
     }
+}
+
+/// What only some protocols have. Without a kind that is known nothing is said of it.
+fn protocol(table: &Table<'_>, kind: Option<Kind>, settings: &mut Settings) {
+    let foreign = |cursor: &Cursor<'_>, own: Kind| {
+        if kind.is_some_and(|kind| kind != own) {
+            let (key, own, kind) = (cursor.key(), own.word(), settings.kind.word());
+            let message = format!("`{key}` is of providers of kind `{own}`; this one is `{kind}`");
+            cursor.report(cursor.key_finding(message));
+        }
+    };
     if let Some(cursor) = table.get("max_tokens_field") {
+        foreign(&cursor, Kind::OpenAi);
         let fields = ["max_tokens", "max_completion_tokens"].map(|field| (field, field));
         if let Some(field) = cursor.word("field for the most tokens", &fields) {
             settings.max_tokens_field = field.to_owned();
         }
     }
+    if let Some(cursor) = table.get("prompt_cache") {
+        foreign(&cursor, Kind::Anthropic);
+        let times = [("5m", PromptCache::Short), ("1h", PromptCache::Long)];
+        settings.prompt_cache = cursor.word("time that a prompt is kept", &times);
+    }
     if let Some(cursor) = table.get("structured_output") {
-        let ways = [
-            ("json_schema", Structured::JsonSchema),
-            ("json_object", Structured::JsonObject),
-            ("prompt", Structured::Prompt),
-        ];
-        if let Some(way) = cursor.word("way to ask for structured output", &ways) {
+        let ways = settings.kind.ways();
+        if let Some(way) = cursor.word("way to ask for structured output", ways) {
             settings.structured = way;
         }
     }
-    if let Some(extra) = table.get("extra_body") {
-        let entries = extra.entries().into_iter();
-        settings.extra_body = entries
-            .map(|(name, value)| (name.to_owned(), variables.tree(&value)))
-            .collect();
-    }
-    settings.secrets = variables.secrets();
-    known.then_some(settings)
 }
 
 fn address(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<String> {

@@ -1,6 +1,5 @@
 //! What of the settings must not be seen.
 
-use crate::backend::llm::openai::ApiKey;
 use crate::backend::secret::Secrets;
 
 use super::{Config, ToolSpec};
@@ -10,12 +9,7 @@ impl Config {
     pub fn secrets(&self) -> Secrets {
         let mut all = Secrets::default();
         for entry in self.providers.values() {
-            let settings = &entry.value;
-            all.add_all(&settings.secrets);
-            all.extend(settings.headers.iter().map(|(_, value)| value));
-            if let ApiKey::Given(key) = &settings.api_key {
-                all.add(key);
-            }
+            entry.value.add_secrets(&mut all);
         }
         for entry in self.tools.values() {
             match &entry.value {

@@ -1,6 +1,24 @@
 //! Chat models behind HTTP.
 //!
-//! All of them stand on [`wire`](super::wire); a provider is what its requests look like and how its
-//! replies are read. [`openai`] serves OpenAI and every server that speaks its chat completions.
+//! All of them stand on [`wire`](super::wire). A [`provider`] does what is the same for all: places among its calls, sending, errors,
+//! streams ([`stream`]), and it asks its [`protocol`] how a request is made and a reply is read. [`settings`] says what is known of a
+//! provider, [`form`] and [`schema`] how structured output is asked for, [`message`] what a conversation is made of, [`said`] what
+//! has come of a reply.
+//!
+//! The protocols: [`openai`] (chat completions, and vectors), [`responses`] (OpenAI's responses), [`anthropic`], [`gemini`].
 
+pub mod anthropic;
+pub mod form;
+pub mod gemini;
+mod message;
 pub mod openai;
+pub mod protocol;
+pub mod provider;
+pub mod responses;
+pub mod said;
+pub mod schema;
+pub mod settings;
+mod stream;
+
+pub use provider::Provider;
+pub use settings::{ApiKey, Kind, PromptCache, Settings, Structured};

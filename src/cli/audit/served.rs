@@ -5,13 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::audit::{Served, Services};
-use crate::backend::llm::openai::OPENAI_URL;
-
-/// Variable with the key of the provider that needs no entry.
-const KEY: &str = "OPENAI_API_KEY";
+use crate::backend::config::KNOWN;
+use crate::backend::llm::Kind;
 
 /// Reads the settings, which are well-formed.
 pub fn services(text: Option<&str>, profile: Option<&str>) -> Services {
@@ -32,7 +30,11 @@ pub fn services(text: Option<&str>, profile: Option<&str>) -> Services {
             .flatten();
         entries.map(|(k, v)| (k.clone(), v.clone())).collect()
     };
-    let mut providers = BTreeMap::from([("openai".to_owned(), provider(&Json::Null))]);
+    let known = KNOWN.map(|kind| {
+        let entry = json!({ "kind": kind.word() });
+        (kind.word().to_owned(), provider(&entry))
+    });
+    let mut providers = BTreeMap::from(known);
     providers.extend(
         section("providers")
             .iter()
@@ -61,13 +63,16 @@ pub fn services(text: Option<&str>, profile: Option<&str>) -> Services {
 
 fn provider(entry: &Json) -> Served {
     let url = entry.get("base_url").and_then(Json::as_str);
+    let word = entry.get("kind").and_then(Json::as_str).unwrap_or("openai");
+    let kind = Kind::ALL.iter().find(|(known, _)| *known == word);
+    let kind = kind.map_or(Kind::OpenAi, |(_, kind)| *kind);
     let mut variables = variables(entry);
-    if entry.get("api_key").is_none() && url.is_none_or(|url| url == OPENAI_URL) {
-        variables.insert(KEY.to_owned());
+    if entry.get("api_key").is_none() && url.is_none_or(|url| url == kind.base_url()) {
+        variables.insert(kind.key_variable().to_owned());
     }
     Served {
-        kind: "openai".to_owned(),
-        to: Some(host(url.unwrap_or(OPENAI_URL))),
+        kind: word.to_owned(),
+        to: Some(host(url.unwrap_or(kind.base_url()))),
         variables: variables.into_iter().collect(),
     }
 }

@@ -10,7 +10,7 @@ use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::literal_secret::literal_secrets_of_scenarios;
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
-use crate::ir::{Flow, Tool};
+use crate::ir::{Flow, Place};
 use crate::lint::model::{Families, Family};
 use crate::scenario::fit;
 
@@ -319,11 +319,11 @@ fn lacking(
     ids: &[FileId],
     sources: &SourceMap,
 ) -> Diagnostics {
-    let place = |tool: &Tool| {
-        let id = *ids.get(tool.at.file as usize)?;
-        let item = tool.at.offset as usize;
-        let start = item + sources.file(id)?.text.get(item..)?.find(&tool.name)?;
-        Some(Span::new(id, start, start + tool.name.len()))
+    let place = |at: &Place, name: &str| {
+        let id = *ids.get(at.file as usize)?;
+        let item = at.offset as usize;
+        let start = item + sources.file(id)?.text.get(item..)?.find(name)?;
+        Some(Span::new(id, start, start + name.len()))
     };
     bind::lacking(flow, config, folder, &place)
 }

@@ -1,6 +1,6 @@
 //! One model call: its request, its attempts, its fallbacks, its reply. What the reply is held to is in [`super::acceptance`].
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -15,8 +15,8 @@ use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
 use crate::run::exchange::Exchange;
 use crate::run::model::{
-    CallContext, ChatDelta, ChatRequest, FinishReason, ModelError, OutputSpec, ToolCallRequest,
-    ToolSpec, Usage,
+    CallContext, ChatDelta, ChatRequest, FinishReason, ModelError, Opaque, OutputSpec,
+    ToolCallRequest, ToolSpec, Usage, pieces,
 };
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
@@ -33,11 +33,17 @@ use super::retry::{self, Attempted, Failure, Series};
 pub struct Reply {
     /// Its text.
     pub text: String,
+    /// What its provider needs back, in the order in which it came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<Opaque>,
     /// Calls that it asks for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,
     /// Tokens.
     pub usage: Usage,
+    /// Tokens of attempts before it, which failed.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub spent: Usage,
     /// Why it ended.
     pub finish: Option<FinishReason>,
     /// Which of [`models`] has given it.
@@ -49,10 +55,33 @@ fn is_first(model: &usize) -> bool {
     *model == 0
 }
 
+fn is_nothing(usage: &Usage) -> bool {
+    *usage == Usage::default()
+}
+
 impl Reply {
     /// Whether it was cut off at `max_tokens`.
     pub fn is_cut(&self) -> bool {
         self.finish == Some(FinishReason::Length)
+    }
+
+    /// Its text, or a list of parts where the provider needs some back.
+    fn content(&self) -> Value {
+        if self.opaque.is_empty() {
+            return Value::text(self.text.as_str());
+        }
+        let parts = pieces(&self.text, &self.opaque).map(|piece| match piece {
+            Ok(text) => Value::text(text),
+            Err(Opaque { provider, data, .. }) => {
+                let part = [
+                    ("type", Value::from("opaque")),
+                    ("provider", Value::text(provider.as_str())),
+                    ("data", Value::from_json(data)),
+                ];
+                Value::Map(part.into_iter().collect())
+            }
+        });
+        Value::List(parts.collect())
     }
 
     /// The assistant message, a record `message`.
@@ -75,7 +104,7 @@ impl Reply {
         let finish = self.finish.map(FinishReason::word);
         record(
             "assistant",
-            Value::text(self.text.as_str()),
+            self.content(),
             [
                 ("tool_calls", Value::List(calls.collect())),
                 ("usage", Value::Map(usage.into_iter().collect())),
@@ -166,6 +195,7 @@ pub async fn ask(
     })?;
     if !known || cx.was_killed {
         cx.add_usage(reply.usage);
+        cx.add_usage(reply.spent);
     }
     if let (Some(calls), Some(model)) = (&cx.calls, models(run, call).get(reply.model)) {
         let model = &cx.plan.flow.models[*model];
@@ -183,10 +213,31 @@ pub async fn ask(
 async fn with_fallbacks(
     run: &TaskRun<'_>,
     node: &NodePlan,
-    (call, from, messages): (&ModelCallPlan, usize, &List),
+    call: (&ModelCallPlan, usize, &List),
     asks: &Request,
     id: &str,
     path: &str,
+) -> Result<Reply, RunError> {
+    let spent = Mutex::default();
+    let reply = first_reply(run, node, call, (asks, id), path, &spent).await;
+    let spent = spent.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match reply {
+        Ok(reply) => Ok(Reply { spent, ..reply }),
+        Err(error) => {
+            run.around.cx.add_usage(spent);
+            Err(error)
+        }
+    }
+}
+
+/// The reply of the first model that gives one. `spent` are the tokens of attempts that failed.
+async fn first_reply(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    (call, from, messages): (&ModelCallPlan, usize, &List),
+    (asks, id): (&Request, &str),
+    path: &str,
+    spent: &Mutex<Usage>,
 ) -> Result<Reply, RunError> {
     let flow = &run.around.cx.plan.flow;
     let mut failed: Option<RunError> = None;
@@ -225,7 +276,16 @@ async fn with_fallbacks(
         };
         let asked = retry::attempts(run, *policy, effect, |attempt| {
             let asked = request(run, node, call, &flow.models[model], messages);
-            one_attempt(run, (model, call), asked, id, path, attempt)
+            let used = Mutex::default();
+            async move {
+                let reply = one_attempt(run, (model, call), asked, (id, path), attempt, &used);
+                let reply = reply.await;
+                if reply.is_err() {
+                    let used = used.into_inner().unwrap_or_else(PoisonError::into_inner);
+                    *spent.lock().unwrap_or_else(PoisonError::into_inner) += used;
+                }
+                reply
+            }
         });
         match asked.await {
             Ok(reply) => {
@@ -255,9 +315,9 @@ async fn one_attempt(
     run: &TaskRun<'_>,
     (id, call): (ModelId, &ModelCallPlan),
     asked: ChatRequest,
-    effect: &str,
-    path: &str,
+    (effect, path): (&str, &str),
     attempt: u32,
+    used: &Mutex<Usage>,
 ) -> Result<Reply, Failure> {
     let cx = run.around.cx;
     let model = &cx.plan.flow.models[id];
@@ -285,8 +345,10 @@ async fn one_attempt(
     let asked = async {
         let mut reply = Reply {
             text: String::new(),
+            opaque: Vec::new(),
             tool_calls: Vec::new(),
             usage: Usage::default(),
+            spent: Usage::default(),
             finish: None,
             model: 0,
         };
@@ -294,6 +356,8 @@ async fn one_attempt(
         let mut stream = backend.stream(asked, &context).await?;
         while let Some(delta) = stream.next().await {
             let said = receive(run, model, &mut reply, delta?, (effect, attempt));
+            *used.lock().unwrap_or_else(PoisonError::into_inner) = reply.usage;
+            let said = said.and_then(|from| reply.text.get(from..));
             if let (Some(pieces), Some(text)) = (&mut pieces, said) {
                 pieces.add(text).await?;
             }
@@ -338,14 +402,14 @@ async fn one_attempt(
     }
 }
 
-/// Takes in a part of a reply; gives what it adds to the text.
-fn receive<'r>(
+/// Takes in a part of a reply; gives where what it adds to the text begins.
+fn receive(
     run: &TaskRun<'_>,
     model: &Model,
-    reply: &'r mut Reply,
+    reply: &mut Reply,
     delta: ChatDelta,
     (effect, attempt): (&str, u32),
-) -> Option<&'r str> {
+) -> Option<usize> {
     match delta {
         ChatDelta::Text(text) => {
             let before = reply.text.len();
@@ -362,10 +426,14 @@ fn receive<'r>(
                     },
                 );
             }
-            return reply.text.get(before..);
+            return Some(before);
         }
         // Thinking is the provider's own; what the flow keeps is the reply.
         ChatDelta::Reasoning(_) => {}
+        ChatDelta::Opaque { provider, data } => {
+            let at = reply.text.len();
+            reply.opaque.push(Opaque { at, provider, data });
+        }
         ChatDelta::ToolCall(call) => reply.tool_calls.push(call),
         ChatDelta::Usage(usage) => reply.usage = usage,
         ChatDelta::Finish(reason) => reply.finish = Some(reason),

@@ -79,20 +79,10 @@ impl Calls {
         }
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.open.is_empty()
-    }
-
-    /// The calls in order of their indices. One without arguments has `{}`.
+    /// The calls in order of their indices.
     pub fn finish(&mut self) -> impl Iterator<Item = ToolCallRequest> + use<> {
         let mut calls = std::mem::take(self).open;
         calls.sort_by_key(|(index, _)| *index);
-        calls.into_iter().map(|(_, mut call)| {
-            if call.arguments.trim().is_empty() {
-                call.arguments = "{}".to_owned();
-            }
-            call
-        })
+        calls.into_iter().map(|(_, call)| call)
     }
 }

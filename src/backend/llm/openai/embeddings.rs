@@ -13,14 +13,14 @@ use crate::run::memory::Embedder;
 use crate::run::model::CallContext;
 use crate::run::tool::ToolError;
 
-use super::{LIMIT, OpenAi};
+use crate::backend::llm::provider::{LIMIT, Provider};
 
 /// Most texts of one request.
 const BATCH: usize = 256;
 
 /// A model of a provider that makes vectors of texts.
 pub struct Embeddings {
-    provider: Arc<OpenAi>,
+    provider: Arc<Provider>,
     model: String,
     dimensions: Option<usize>,
     name: String,
@@ -28,7 +28,11 @@ pub struct Embeddings {
 
 impl Embeddings {
     /// The model of that name. `dimensions` asks for vectors of so many numbers.
-    pub fn new(provider: Arc<OpenAi>, model: impl Into<String>, dimensions: Option<usize>) -> Self {
+    pub fn new(
+        provider: Arc<Provider>,
+        model: impl Into<String>,
+        dimensions: Option<usize>,
+    ) -> Self {
         let model = model.into();
         let name = match dimensions {
             Some(dimensions) => format!("{model}@{dimensions}"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use crate::expr::function::message::parts;
+use crate::backend::llm::message::{self, Call, Message, Part};
 use crate::run::model::ToolSpec;
 use crate::value::{List, Value};
 
@@ -18,60 +18,56 @@ pub fn write(messages: &List) -> Vec<Json> {
 
 /// A message as a request has it.
 pub fn message(message: &Value) -> Json {
-    let text = |key: &str| message.get(key).and_then(Value::as_str);
-    let role = text("role").unwrap_or("user");
-    let calls: Vec<Json> = message
-        .get("tool_calls")
-        .and_then(Value::as_list)
-        .map_or(Vec::new(), |calls| calls.iter().map(call).collect());
+    let Message {
+        role,
+        parts,
+        calls,
+        answers,
+        name,
+    } = message::message(message);
     let mut out = JsonMap::new();
     out.insert("role".into(), role.into());
-    let content = content(message.get("content"), role);
     // A reply that only calls tools has no content; an empty text is refused by some servers.
-    let content = match calls.is_empty() || content != "" {
-        true => content,
-        false => Json::Null,
+    let content = match content(parts) {
+        content if content == "" && !calls.is_empty() => Json::Null,
+        content => content,
     };
     out.insert("content".into(), content);
     if !calls.is_empty() {
-        out.insert("tool_calls".into(), Json::Array(calls));
+        out.insert("tool_calls".into(), calls.iter().map(call).collect());
     }
     if role == "tool" {
-        let id = text("tool_call_id").unwrap_or("");
-        out.insert("tool_call_id".into(), id.into());
-    } else if let Some(name) = text("name").filter(|name| !name.is_empty()) {
+        out.insert("tool_call_id".into(), answers.into());
+    } else if !name.is_empty() {
         out.insert("name".into(), name.into());
     }
     Json::Object(out)
 }
 
-/// Text as it is, a list as parts, anything else as JSON text.
-fn content(content: Option<&Value>, role: &str) -> Json {
-    match content {
-        None | Some(Value::Null) => "".into(),
-        Some(Value::String(text)) => text.as_ref().into(),
-        Some(other) => match parts(other, Some(role)) {
-            Some(parts) => parts.iter().map(part).collect(),
-            None => other.to_json().to_string().into(),
-        },
+/// Text alone as it is, which every server takes, and parts as a list. What another provider needs back is left out.
+fn content(parts: Vec<Part<'_>>) -> Json {
+    let opaque = |part: &Part<'_>| matches!(part, Part::Opaque(..));
+    let (opaque, parts): (Vec<_>, Vec<_>) = parts.into_iter().partition(opaque);
+    let texts = parts.iter().map(|part| match part {
+        Part::Text(text) => Some(text.as_ref()),
+        _ => None,
+    });
+    let texts: Option<Vec<&str>> = texts.collect();
+    match texts {
+        Some(texts) if texts.len() < 2 || !opaque.is_empty() => texts.concat().into(),
+        _ => parts.into_iter().map(part).collect(),
     }
 }
 
-fn part(part: &Value) -> Json {
+fn part(part: Part<'_>) -> Json {
     match part {
-        Value::String(text) => json!({ "type": "text", "text": text.as_ref() }),
-        other => other.to_json(),
+        Part::Text(text) => json!({ "type": "text", "text": text }),
+        Part::Image(_, whole) => whole.to_json(),
+        Part::Opaque(_, json) | Part::Other(json) => json,
     }
 }
 
-fn call(call: &Value) -> Json {
-    let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or("");
-    let arguments = match call.get("args") {
-        None | Some(Value::Null) => "{}".to_owned(),
-        // What the model wrote and nobody could read goes back as it was.
-        Some(Value::String(written)) => written.to_string(),
-        Some(args) => args.to_json().to_string(),
-    };
-    let function = json!({ "name": text("name"), "arguments": arguments });
-    json!({ "id": text("id"), "type": "function", "function": function })
+fn call(call: &Call<'_>) -> Json {
+    let function = json!({ "name": call.name, "arguments": call.text() });
+    json!({ "id": call.id, "type": "function", "function": function })
 }

@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 use crate::backend::secret::Secrets;
 use crate::ir::ErrorKind;
-use crate::run::model::{FinishReason, ToolCallRequest, Usage};
+use crate::run::model::{FinishReason, Opaque, ToolCallRequest, Usage};
 
 pub use changes::changes;
 pub use request::{asked, request};
@@ -93,6 +93,9 @@ pub struct Reply {
     /// Its text.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
+    /// What its provider needs back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<Opaque>,
     /// Calls that it asks for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,

@@ -181,5 +181,6 @@ fn usage(body: &ReplyBody, request: &ChatRequest) -> Usage {
             .sum(),
         output_tokens: tokens(body.text.len())
             + calls.map(|call| tokens(call.arguments.len())).sum::<u64>(),
+        ..Usage::default()
     }
 }

@@ -10,7 +10,9 @@ use serde_json::Value as Json;
 use crate::backend::scenario::cassette::{self, Answer, Call, Cassette, Failed, Kind, Reply};
 use crate::backend::secret::Secrets;
 use crate::ir::ErrorKind;
-use crate::run::model::{CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, ModelError};
+use crate::run::model::{
+    CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, ModelError, Opaque, pieces,
+};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use super::real::UnderWay;
@@ -265,8 +267,19 @@ pub async fn reply(
             reply
         }
     };
-    let words = reply.text.split_inclusive(char::is_whitespace);
-    let mut deltas: Vec<ChatDelta> = words.map(|word| ChatDelta::Text(word.to_owned())).collect();
+    let mut deltas = Vec::new();
+    for piece in pieces(&reply.text, &reply.opaque) {
+        match piece {
+            Ok(text) => {
+                let words = text.split_inclusive(char::is_whitespace);
+                deltas.extend(words.map(|word| ChatDelta::Text(word.to_owned())));
+            }
+            Err(Opaque { provider, data, .. }) => deltas.push(ChatDelta::Opaque {
+                provider: provider.clone(),
+                data: data.clone(),
+            }),
+        }
+    }
     deltas.extend(reply.tool_calls.into_iter().map(ChatDelta::ToolCall));
     deltas.push(ChatDelta::Usage(reply.usage));
     deltas.extend(reply.finish.map(ChatDelta::Finish));
@@ -280,6 +293,10 @@ async fn whole(mut stream: ChatStream) -> Result<Reply, ModelError> {
         match delta? {
             ChatDelta::Text(text) => reply.text.push_str(&text),
             ChatDelta::Reasoning(_) => {}
+            ChatDelta::Opaque { provider, data } => {
+                let at = reply.text.len();
+                reply.opaque.push(Opaque { at, provider, data });
+            }
             ChatDelta::ToolCall(call) => reply.tool_calls.push(call),
             ChatDelta::Usage(usage) => reply.usage = usage,
             ChatDelta::Finish(finish) => reply.finish = Some(finish),

@@ -1,0 +1,74 @@
+//! Google's `generateContent`: <https://ai.google.dev/api/generate-content>.
+//!
+//! [`contents`] writes the conversation, [`request`] the rest of what is asked, [`reply`] reads a reply.
+
+mod contents;
+mod reply;
+mod request;
+
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::backend::secret::Secret;
+use crate::backend::wire::Failure;
+use crate::run::model::ChatRequest;
+
+use super::form::Form;
+use super::protocol::{Protocol, Reader};
+use super::schema::Dialect;
+use super::settings::Settings;
+
+/// What `responseJsonSchema` and `parametersJsonSchema` take.
+const DIALECT: Dialect = Dialect {
+    refused: &[
+        "default",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "uniqueItems",
+        "multipleOf",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+    ],
+    closed: false,
+    all_required: false,
+    recursive: true,
+    object: false,
+    lenient: false,
+    beside_tools: false,
+};
+
+/// Models that generate content.
+pub struct GenerateContent;
+
+impl Protocol for GenerateContent {
+    fn path(&self, request: &ChatRequest) -> String {
+        let model = request.model.as_str();
+        // `tunedModels/x` is a place of its own.
+        let models = if model.contains('/') { "" } else { "models/" };
+        match request.stream {
+            true => format!("{models}{model}:streamGenerateContent?alt=sse"),
+            false => format!("{models}{model}:generateContent"),
+        }
+    }
+
+    fn key(&self, key: &Secret) -> (&'static str, String) {
+        ("x-goog-api-key", key.reveal().to_owned())
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    fn body(
+        &self,
+        request: &ChatRequest,
+        form: Option<&Form>,
+        _: &Settings,
+    ) -> Result<JsonMap<String, Json>, Failure> {
+        Ok(request::body(request, form))
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<reply::Candidate>::default()
+    }
+}

@@ -1,0 +1,110 @@
+//! A reply, whole or in chunks of the same form.
+
+use serde_json::{Value as Json, json};
+
+use crate::backend::llm::protocol::Reader;
+use crate::backend::llm::said::{Said, count, list, text, unreadable};
+use crate::backend::llm::settings::Kind;
+use crate::backend::wire::{Failure, Peer};
+use crate::ir::ErrorKind;
+use crate::run::model::{FinishReason, ToolCallRequest, Usage};
+
+/// Reads one reply.
+#[derive(Default)]
+pub struct Candidate {
+    /// Calls so far, to tell those apart that have no id.
+    calls: usize,
+}
+
+impl Reader for Candidate {
+    fn whole(&mut self, reply: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+        self.event(reply, peer, said)?;
+        match said.has_begun() {
+            true => Ok(()),
+            false => Err(unreadable(peer, "it has no candidate")),
+        }
+    }
+
+    fn event(&mut self, event: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+        if let Some(usage) = event.get("usageMetadata") {
+            let thoughts = count(usage, "/thoughtsTokenCount");
+            said.usage(Usage {
+                input_tokens: count(usage, "/promptTokenCount"),
+                output_tokens: count(usage, "/candidatesTokenCount").saturating_add(thoughts),
+                cached_tokens: count(usage, "/cachedContentTokenCount"),
+                cache_write_tokens: 0,
+                reasoning_tokens: thoughts,
+            });
+        }
+        let blocked = text(event, "/promptFeedback/blockReason");
+        if !blocked.is_empty() {
+            let message = format!(
+                "`{}` refused the request for its content: {blocked}",
+                peer.name
+            );
+            return Err(Failure::new(ErrorKind::ContentFilter, message));
+        }
+        let Some(candidate) = event.pointer("/candidates/0") else {
+            return Ok(());
+        };
+        said.begin();
+        for part in list(candidate, "/content/parts") {
+            self.part(part, said);
+        }
+        let reason = text(candidate, "/finishReason");
+        match reason {
+            "" => {}
+            // What the model wrote is no call; another attempt may be.
+            "MALFORMED_FUNCTION_CALL"
+            | "UNEXPECTED_TOOL_CALL"
+            | "TOO_MANY_TOOL_CALLS"
+            | "MISSING_THOUGHT_SIGNATURE" => {
+                let why = text(candidate, "/finishMessage");
+                let message = format!("the model of `{}` ended with {reason}: {why}", peer.name);
+                let message = message.trim_end_matches([':', ' ']);
+                return Err(Failure::new(ErrorKind::InvalidOutput, message));
+            }
+            "MAX_TOKENS" => said.end(FinishReason::Length),
+            "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
+            | "MODEL_ARMOR" => said.end(FinishReason::ContentFilter),
+            _ if reason.starts_with("IMAGE_") => said.end(FinishReason::ContentFilter),
+            _ => said.end(FinishReason::Stop),
+        }
+        Ok(())
+    }
+}
+
+impl Candidate {
+    fn part(&mut self, part: &Json, said: &mut Said) {
+        let thought = part.get("thought") == Some(&Json::Bool(true));
+        match thought {
+            true => said.thought(text(part, "/text")),
+            false => said.text(text(part, "/text")),
+        }
+        let signature = part.get("thoughtSignature").filter(|_| !thought);
+        let Some(call) = part.get("functionCall") else {
+            if let Some(signature) = signature {
+                said.opaque(
+                    Kind::Gemini.word(),
+                    json!({ "thoughtSignature": signature }),
+                );
+            }
+            return;
+        };
+        // Servers of earlier models number none; a result must name its call.
+        let id = match text(call, "/id") {
+            "" => format!("call_{}", self.calls),
+            id => id.to_owned(),
+        };
+        self.calls += 1;
+        if let Some(signature) = signature {
+            let data = json!({ "call": id, "thoughtSignature": signature });
+            said.opaque(Kind::Gemini.word(), data);
+        }
+        said.call(ToolCallRequest {
+            id,
+            name: text(call, "/name").to_owned(),
+            arguments: call.get("args").map_or(String::new(), Json::to_string),
+        });
+    }
+}

@@ -1,0 +1,228 @@
+//! A provider of models, whatever it speaks: places among its calls, the request on its way, the reply whole or in pieces.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::stream as futures;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{RequestBuilder, Response, Url};
+use serde_json::{Map as JsonMap, Value as Json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::backend::secret::Secrets;
+use crate::backend::wire::{self, Bounds, Failure, Peer, Wire, excerpt};
+use crate::ir::ErrorKind;
+use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
+
+use super::form::Form;
+use super::protocol::Protocol;
+use super::said::{Said, unreadable};
+use super::settings::{ApiKey, Kind, Settings};
+use super::{anthropic, gemini, openai, responses, stream};
+
+/// Most bytes of a reply that comes whole.
+pub(super) const LIMIT: usize = 64 << 20;
+
+/// Serves all models of a provider.
+pub struct Provider {
+    pub(super) settings: Settings,
+    secrets: Secrets,
+    protocol: &'static dyn Protocol,
+    wire: Arc<Wire>,
+    slots: Option<Arc<Semaphore>>,
+}
+
+fn protocol(kind: Kind) -> &'static dyn Protocol {
+    match kind {
+        Kind::OpenAi => &openai::ChatCompletions,
+        Kind::OpenAiResponses => &responses::Responses,
+        Kind::Anthropic => &anthropic::Messages,
+        Kind::Gemini => &gemini::GenerateContent,
+    }
+}
+
+impl Provider {
+    /// A provider over a shared client. Nothing is sent before the first call.
+    pub fn new(settings: Settings, wire: Arc<Wire>) -> Self {
+        let mut secrets = Secrets::default();
+        settings.add_secrets(&mut secrets);
+        let slots = settings.max_concurrency;
+        Self {
+            slots: slots.map(|most| Arc::new(Semaphore::new(most.max(1)))),
+            protocol: protocol(settings.kind),
+            settings,
+            secrets,
+            wire,
+        }
+    }
+
+    /// What it is called, and must not be told.
+    pub(super) fn peer(&self) -> Peer<'_> {
+        Peer {
+            name: &self.settings.name,
+            secrets: &self.secrets,
+        }
+    }
+
+    /// The request without its body.
+    pub(super) fn post(&self, path: &str, cx: &CallContext) -> Result<RequestBuilder, Failure> {
+        let refused = |why: String| Failure::new(ErrorKind::InvalidRequest, why);
+        let name = &self.settings.name;
+        let mut url = Url::parse(&format!("{}/{path}", self.settings.base_url))
+            .map_err(|error| refused(format!("`base_url` of `{name}` is no address: {error}")))?;
+        for (name, value) in &self.settings.query {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        let mut headers = HeaderMap::new();
+        let mut set = |name: &str, value: &str| {
+            let (name, value) = (
+                HeaderName::from_bytes(name.as_bytes()),
+                HeaderValue::from_str(value),
+            );
+            if let (Ok(name), Ok(mut value)) = (name, value) {
+                value.set_sensitive(true);
+                headers.insert(name, value);
+            }
+        };
+        for (name, value) in self.protocol.headers() {
+            set(name, value);
+        }
+        match &self.settings.api_key {
+            ApiKey::None => {}
+            ApiKey::Given(key) => {
+                let (name, value) = self.protocol.key(key);
+                set(name, &value);
+            }
+            ApiKey::Missing(variable) => {
+                let message = format!(
+                    "`{name}` needs a key: the environment variable `{variable}` is not set"
+                );
+                return Err(Failure::new(ErrorKind::Auth, message));
+            }
+        }
+        if !cx.idempotency_key.is_empty() {
+            set("Idempotency-Key", &wire::key(&cx.idempotency_key));
+        }
+        for (name, value) in &self.settings.headers {
+            set(name, value.reveal());
+        }
+        Ok(self.wire.client()?.post(url).headers(headers))
+    }
+
+    /// A place among the calls at the same time, kept until it is dropped; `None` where there may be any number. Waiting for one
+    /// is no time of the call, nor of its node.
+    pub(super) async fn slot(
+        &self,
+        cx: &CallContext,
+    ) -> Result<Option<OwnedSemaphorePermit>, Failure> {
+        let Some(slots) = &self.slots else {
+            return Ok(None);
+        };
+        if let Ok(free) = slots.clone().try_acquire_owned() {
+            return Ok(Some(free));
+        }
+        let _waits = cx.waits.begin();
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => Err(Failure::cancelled().unsent()),
+            // The semaphore is never closed, so there is always a slot in the end.
+            slot = slots.clone().acquire_owned() => Ok(slot.ok()),
+        }
+    }
+
+    async fn ask(&self, mut request: ChatRequest, cx: &CallContext) -> Result<ChatStream, Failure> {
+        let dialect = self.protocol.dialect();
+        let form = Form::of(&mut request, self.settings.structured, dialect);
+        let mut body = self
+            .protocol
+            .body(&request, form.as_ref(), &self.settings)?;
+        overlay(&mut body, &self.settings.extra_body);
+        let post = self.post(&self.protocol.path(&request), cx)?.json(&body);
+        let slot = self.slot(cx).await?;
+        let bounds = Bounds::new(cx, self.settings.timeout);
+        let accepted = match request.stream {
+            true => "text/event-stream",
+            false => "application/json",
+        };
+        let sent = wire::send(post.header(ACCEPT, accepted), self.peer(), &bounds);
+        let idle = self.settings.idle_timeout.filter(|_| request.stream);
+        let response = match idle {
+            None => sent.await?,
+            Some(idle) => tokio::time::timeout(idle, sent)
+                .await
+                .map_err(|_| Failure::silent(&self.settings.name, idle))??,
+        };
+        let mut said = Said::new(form.as_ref());
+        let mut reader = self.protocol.reader();
+        // Some servers answer as a whole although a stream was asked for.
+        if request.stream && !is_whole(&response) {
+            let events = wire::events(response, self.peer(), bounds, idle);
+            return Ok(stream::deltas(events, reader, said, slot));
+        }
+        let bytes = wire::body(response, LIMIT, self.peer(), &bounds).await?;
+        let json = whole(&bytes, self.peer())?;
+        reader.whole(&json, self.peer(), &mut said)?;
+        reader.close(&mut said);
+        // What was used counts also where the model refused.
+        let refused = said.finish(self.peer()).err();
+        let deltas = std::iter::from_fn(move || said.next()).map(Ok);
+        let refused = refused.map(|failure| Err(failure.into()));
+        Ok(Box::pin(futures::iter(deltas.chain(refused))))
+    }
+}
+
+/// Whether a reply is no stream of events: JSON, or a page.
+fn is_whole(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("");
+    kind.starts_with("application/json") || kind.starts_with("text/html")
+}
+
+/// Reads a reply that came whole.
+fn whole(bytes: &[u8], peer: Peer<'_>) -> Result<Json, Failure> {
+    let json: Json = serde_json::from_slice(bytes).map_err(|error| {
+        let begins = bytes.get(..bytes.len().min(1000)).unwrap_or_default();
+        let begins = peer.secrets.scrub(&excerpt(&String::from_utf8_lossy(begins)));
+        match begins.as_str() {
+            "" => unreadable(peer, "it is empty"),
+            page if page.starts_with('<') => {
+                let message = format!(
+                    "`{}` answered with a page, not with a reply; is its `base_url` right? It begins: {page}",
+                    peer.name
+                );
+                Failure::server(message)
+            }
+            begins => unreadable(peer, &format!("{error}; it begins: {begins}")),
+        }
+    })?;
+    match json.get("error").is_some_and(|error| !error.is_null()) {
+        true => Err(Failure::reported(peer, &json)),
+        false => Ok(json),
+    }
+}
+
+/// Puts fields over those of a body: objects entry by entry, `null` takes a field out.
+fn overlay(body: &mut JsonMap<String, Json>, over: &JsonMap<String, Json>) {
+    for (name, value) in over {
+        match (body.get_mut(name), value) {
+            (_, Json::Null) => {
+                body.remove(name);
+            }
+            (Some(Json::Object(inner)), Json::Object(over)) => overlay(inner, over),
+            _ => {
+                body.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl ChatModel for Provider {
+    async fn stream(
+        &self,
+        request: ChatRequest,
+        cx: &CallContext,
+    ) -> Result<ChatStream, ModelError> {
+        Ok(self.ask(request, cx).await?)
+    }
+}

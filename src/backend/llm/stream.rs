@@ -1,0 +1,128 @@
+//! A reply that comes in pieces.
+
+use std::time::Duration;
+
+use futures_util::stream::unfold;
+use serde_json::Value as Json;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::backend::wire::{Events, Failure};
+use crate::run::model::{ChatDelta, ChatStream, ModelError};
+
+use super::protocol::Reader;
+use super::said::Said;
+
+/// How long the end of a stream is waited for behind the end of the reply: usage may follow, but a server that sends no more and
+/// closes nothing holds no reply up.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The deltas of a stream of events. The slot is given back when the stream is dropped, and the connection closed.
+pub fn deltas(
+    events: Events,
+    reader: Box<dyn Reader>,
+    said: Said,
+    slot: Option<OwnedSemaphorePermit>,
+) -> ChatStream {
+    let reading = Reading {
+        events,
+        reader,
+        said,
+        failed: false,
+        _slot: slot,
+    };
+    Box::pin(unfold(reading, |mut reading| async move {
+        let item = reading.next().await?;
+        Some((item, reading))
+    }))
+}
+
+struct Reading {
+    events: Events,
+    reader: Box<dyn Reader>,
+    said: Said,
+    failed: bool,
+    _slot: Option<OwnedSemaphorePermit>,
+}
+
+impl Reading {
+    async fn next(&mut self) -> Option<Result<ChatDelta, ModelError>> {
+        loop {
+            if let Some(delta) = self.said.next() {
+                return Some(Ok(delta));
+            }
+            if self.failed || self.said.is_closed() {
+                return None;
+            }
+            let read = match self.read().await {
+                Ok(()) if self.said.is_closed() => {
+                    self.reader.close(&mut self.said);
+                    self.said.finish(self.events.peer())
+                }
+                read => read,
+            };
+            if let Err(failure) = read {
+                self.failed = true;
+                return Some(Err(failure.into()));
+            }
+        }
+    }
+
+    /// Reads one event.
+    async fn read(&mut self) -> Result<(), Failure> {
+        let ended = self.said.has_ended();
+        let next = match ended {
+            false => self.events.next().await,
+            true => match tokio::time::timeout(GRACE, self.events.next()).await {
+                Ok(next) => next,
+                Err(_) => Ok(None),
+            },
+        };
+        match next {
+            Ok(Some(data)) if data.trim() == "[DONE]" => self.done(),
+            Ok(Some(data)) => self.take(&data),
+            Ok(None) if ended => {
+                self.said.close();
+                Ok(())
+            }
+            Ok(None) => Err(self.broken_off()),
+            // All of the reply is there, only the end of the stream got lost.
+            Err(failure) if ended && (self.events.fell_silent() || !failure.is_ours()) => {
+                self.said.close();
+                Ok(())
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn take(&mut self, data: &str) -> Result<(), Failure> {
+        let peer = self.events.peer();
+        let json: Json = serde_json::from_str(data).map_err(|error| {
+            let message = format!("`{}` sent a chunk that can't be read: {error}", peer.name);
+            Failure::server(message)
+        })?;
+        if json.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(Failure::reported(peer, &json));
+        }
+        self.reader.event(&json, peer, &mut self.said)
+    }
+
+    /// The server says that nothing follows; some servers do so without a word on why.
+    fn done(&mut self) -> Result<(), Failure> {
+        if !self.said.has_begun() {
+            let name = self.events.peer().name;
+            return Err(Failure::server(format!("`{name}` sent an empty reply")));
+        }
+        self.said.close();
+        Ok(())
+    }
+
+    fn broken_off(&self) -> Failure {
+        let name = self.events.peer().name;
+        match self.events.stray().filter(|_| !self.said.has_begun()) {
+            Some(stray) => Failure::server(format!(
+                "`{name}` sent what is no stream of events; it begins: {stray}"
+            )),
+            None => Failure::network(format!("`{name}` broke its reply off before the end")),
+        }
+    }
+}
