@@ -16,6 +16,8 @@ const LEAST_LETTERS: usize = 5;
 pub struct Coercion<'t> {
     types: &'t TypeTable,
     path: String,
+    /// Whether keys that are no field's stay, and are refused: of a call, one that is left out may be what was meant.
+    keeps_unknown: bool,
     /// Each change: `$.tags: one value for a list`.
     pub repairs: Vec<String>,
 }
@@ -38,6 +40,7 @@ impl<'t> Coercion<'t> {
         Self {
             types,
             path: "$".to_owned(),
+            keeps_unknown: false,
             repairs: Vec::new(),
         }
     }
@@ -59,6 +62,7 @@ impl<'t> Coercion<'t> {
 
     /// The arguments of a call.
     pub fn arguments(&mut self, json: Json, fields: &[RecordField]) -> Json {
+        self.keeps_unknown = true;
         match self.parsed(json, Json::is_object) {
             Json::Object(object) => Json::Object(self.fields(object, fields)),
             other => other,
@@ -214,7 +218,7 @@ impl<'t> Coercion<'t> {
         let complete = fields.iter().all(|field| !field.required() || has(field));
         for ((key, json), (field, name)) in object.into_iter().zip(renamed) {
             let (Some(field), Some(name)) = (field, name) else {
-                if !complete {
+                if self.keeps_unknown || !complete {
                     out.insert(key, json);
                     continue;
                 }
