@@ -165,7 +165,7 @@ impl Provider {
         reader.close(&mut said);
         // What was used counts also where the model refused.
         let refused = said.finish(self.peer()).err();
-        let deltas = std::iter::from_fn(move || said.next()).map(Ok);
+        let deltas = std::iter::from_fn(move || said.pop()).map(Ok);
         let refused = refused.map(|failure| Err(failure.into()));
         Ok(Box::pin(futures::iter(deltas.chain(refused))))
     }

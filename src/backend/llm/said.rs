@@ -120,7 +120,7 @@ impl Said {
     }
 
     /// The next part that can be given out.
-    pub fn next(&mut self) -> Option<ChatDelta> {
+    pub fn pop(&mut self) -> Option<ChatDelta> {
         self.ready.pop_front()
     }
 

@@ -131,7 +131,7 @@ mod tests {
             "maxLength": { "type": "string", "maxLength": 3, "default": "", "description": "Short." },
             "any": { "anyOf": [{ "type": "array", "items": { "type": "string", "maxLength": 2 } }, { "type": "null" }] },
         } });
-        let fitted = json!({ "type": "object", "additionalProperties": false, "required": ["maxLength", "any"], "properties": {
+        let fitted = json!({ "type": "object", "additionalProperties": false, "required": ["any", "maxLength"], "properties": {
             "maxLength": { "type": "string", "description": "Short. (maxLength: 3)" },
             "any": { "anyOf": [{ "type": "array", "items": { "type": "string", "description": "(maxLength: 2)" } }, { "type": "null" }] },
         } });

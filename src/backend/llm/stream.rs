@@ -47,7 +47,7 @@ struct Reading {
 impl Reading {
     async fn next(&mut self) -> Option<Result<ChatDelta, ModelError>> {
         loop {
-            if let Some(delta) = self.said.next() {
+            if let Some(delta) = self.said.pop() {
                 return Some(Ok(delta));
             }
             if self.failed || self.said.is_closed() {

@@ -103,7 +103,7 @@ impl Events {
     pub async fn next_named(&mut self) -> Result<Option<Named>, Failure> {
         loop {
             loop {
-                let line = match self.lines.next() {
+                let line = match self.lines.next_line() {
                     Ok(Some(line)) => line,
                     Ok(None) => break,
                     Err(_) => return Err(Failure::line_too_long(self.peer(), LINE)),

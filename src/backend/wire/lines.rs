@@ -35,7 +35,7 @@ impl Lines {
     ///
     /// # Errors
     /// Where one is too long, ended or not.
-    pub fn next(&mut self) -> Result<Option<&[u8]>, LineTooLong> {
+    pub fn next_line(&mut self) -> Result<Option<&[u8]>, LineTooLong> {
         if self.after_return && self.seen < self.bytes.len() {
             self.after_return = false;
             if self.bytes.get(self.seen) == Some(&b'\n') {
@@ -90,7 +90,7 @@ mod tests {
         let mut found = Vec::new();
         for chunk in chunks {
             lines.push(chunk);
-            while let Some(line) = lines.next().unwrap() {
+            while let Some(line) = lines.next_line().unwrap() {
                 found.push(String::from_utf8_lossy(line).into_owned());
             }
         }
@@ -116,11 +116,11 @@ mod tests {
         let long = vec![b'x'; LINE];
         let mut lines = Lines::default();
         lines.push(&long);
-        assert_eq!(lines.next(), Ok(None));
+        assert_eq!(lines.next_line(), Ok(None));
         lines.push(b"\n");
-        assert_eq!(lines.next().unwrap().map(<[u8]>::len), Some(LINE));
+        assert_eq!(lines.next_line().unwrap().map(<[u8]>::len), Some(LINE));
         lines.push(&long);
         lines.push(b"xx");
-        assert_eq!(lines.next(), Err(LineTooLong));
+        assert_eq!(lines.next_line(), Err(LineTooLong));
     }
 }

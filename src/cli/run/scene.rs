@@ -101,7 +101,7 @@ pub fn load(
     let script = Script::new(&suite, index, start).ok_or_else(|| unknown(&paths, name, &known))?;
     refuse(script.scenario())?;
     if script.scenario().recorded {
-        script.play_from_file(&path).map_err(Failure::unusable)?;
+        script.play_from_file(path).map_err(Failure::unusable)?;
     }
     Ok(Scene {
         script,

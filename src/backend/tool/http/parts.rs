@@ -104,7 +104,7 @@ impl Reading {
                 lines,
                 left,
             } => loop {
-                match lines.next() {
+                match lines.next_line() {
                     Ok(Some(line)) if line.trim_ascii().is_empty() => continue,
                     Ok(Some(line)) => return Ok(Some(named(line))),
                     Ok(None) => {}
