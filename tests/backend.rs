@@ -7,6 +7,7 @@ mod backend {
     mod context;
     mod embeddings;
     mod files;
+    mod graph;
     mod http_tool;
     mod openai;
     mod play;

@@ -1,5 +1,7 @@
 //! Which backend serves which model and tool of a flow.
 
+mod graph;
+mod mcp;
 mod memory_settings;
 
 use std::collections::BTreeMap;
@@ -23,14 +25,16 @@ use super::config::{Config, Entry, ModelBinding, ToolSpec};
 use super::given::Given;
 use super::llm::Provider;
 use super::scenario::Script;
-use super::tool::command::CommandTool;
 use super::tool::command::absent::{Absent, absent};
+use super::tool::command::{CommandSpec, CommandTool};
+use super::tool::graph::Runnable;
 use super::tool::http::{self, HttpTool};
+use super::tool::mcp::server::Server;
 use super::tool::script::ScriptTool;
 use super::tool::sql::pool::Pool;
 use super::tool::sql::{SqlSpec, SqlTool, fit};
 use super::wire::Wire;
-use crate::store::Server;
+use crate::store;
 
 /// What a flow would lack if it ran with these settings, without a scenario: tools that nothing
 /// serves, providers that nothing describes, arguments that a tool hasn't got. `place` says where a tool or a model is declared.
@@ -54,6 +58,30 @@ pub fn lacking(flow: &Flow, config: &Config, folder: &Path, place: &Declared<'_>
         binding.tool(flow, tool);
     }
     binding.found
+}
+
+/// What the settings bind of a flow's tools, with the place of the binding, as far as it can be made: for asking whether calls would find
+/// what they need ([`ToolBackend::probe`]).
+pub fn bound_tools(
+    flow: &Flow,
+    config: &Config,
+    folder: &Path,
+) -> Vec<(Option<Span>, Arc<dyn ToolBackend>)> {
+    let mut binding = Binding::new(config, None, folder);
+    let outside = flow.tools.iter().filter(|tool| tool.body.is_none());
+    let bound = outside.filter_map(|tool| {
+        let entry = config.tools.get(&tool.name)?;
+        let made = binding.bound(flow, tool, entry);
+        // What is wrong with the settings themselves is `lacking`'s to say.
+        let faulty = std::mem::take(&mut binding.found).has_errors();
+        let server = match &entry.value {
+            ToolSpec::Mcp(spec) => config.mcp_servers.get(&spec.server),
+            _ => None,
+        };
+        let unset = !entry.missing.is_empty() || server.is_some_and(|s| !s.missing.is_empty());
+        (!faulty && !unset).then_some((entry.span, made))
+    });
+    bound.collect()
 }
 
 /// Finds a backend for each model and tool of a flow. `folder` is the one of `graphc.yaml`, where
@@ -142,6 +170,12 @@ struct Binding<'a> {
     wire: Arc<Wire>,
     /// Made so far, so that the models of one provider share its bounds.
     providers: BTreeMap<String, Arc<Provider>>,
+    /// MCP servers made so far, so that the tools of one share its session.
+    servers: BTreeMap<String, Arc<Server>>,
+    /// Graphs that tools run, made so far, by file and id; `None` for one that can't be.
+    graphs: BTreeMap<(String, u32), Option<Arc<Runnable>>>,
+    /// Those that are being made, the outermost first.
+    calling: Vec<(String, u32)>,
     /// Connections to PostgreSQL databases, by their addresses.
     databases: BTreeMap<String, Arc<Pool>>,
     /// How long-term memory works, once somebody has asked; the inner `None` stands for an error.
@@ -160,6 +194,9 @@ impl<'a> Binding<'a> {
             declared: None,
             wire: Wire::new(),
             providers: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            graphs: BTreeMap::new(),
+            calling: Vec::new(),
             databases: BTreeMap::new(),
             memory: None,
             found: Diagnostics::new(),
@@ -191,7 +228,10 @@ impl<'a> Binding<'a> {
 
     fn report(&mut self, span: Option<Span>, message: String, help: String) {
         let finding = self.finding(span, message, help);
-        self.found.push(finding);
+        // What two tools share is said once.
+        if !self.found.iter().any(|known| *known == finding) {
+            self.found.push(finding);
+        }
     }
 
     fn finding(&self, span: Option<Span>, message: String, help: String) -> Diagnostic {
@@ -386,13 +426,11 @@ impl<'a> Binding<'a> {
                     pool,
                 ))
             }
+            ToolSpec::Graph(spec) => self.graph(flow, tool, spec),
+            ToolSpec::Mcp(spec) => self.mcp(flow, tool, spec),
             ToolSpec::Command(spec) => {
-                // A run says it when the tool is called.
-                if self.declared.is_some()
-                    && let Some(absent) = absent(spec, self.folder)
-                {
-                    self.absent(tool, &absent, spec.at.get(absent.word()).copied().or(span));
-                }
+                let runs_it = format!("tool `{}`", tool.name);
+                self.program(&runs_it, spec, span);
                 Arc::new(CommandTool::new(spec.clone(), self.folder))
             }
             ToolSpec::Script(replies) => Arc::new(ScriptTool::new(replies.clone())),
@@ -429,7 +467,7 @@ impl<'a> Binding<'a> {
         if let Some(made) = self.databases.get(url) {
             return Some(Arc::clone(made));
         }
-        match Server::parse(url, self.folder) {
+        match store::Server::parse(url, self.folder) {
             Ok(server) => {
                 let made = Arc::new(Pool::new(server));
                 self.databases.insert(url.to_owned(), Arc::clone(&made));
@@ -443,7 +481,7 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// Reports what of a query does not fit the tool; a check looks at that at its places, and whether its file is there.
+    /// Reports what of a query does not fit the tool, which a check looks at at its places, and a file that is not there.
     fn query(&mut self, flow: &Flow, tool: &Tool, spec: &SqlSpec, entry: &Entry<ToolSpec>) {
         let span = entry.span;
         if self.declared.is_none() {
@@ -455,7 +493,6 @@ impl<'a> Binding<'a> {
             for misfit in fit::misfits(spec, &tool.name, &params, returns) {
                 self.report(span, misfit.message, misfit.help);
             }
-            return;
         }
         let file = spec.file().filter(|_| entry.missing.is_empty());
         if let Some(path) = file.filter(|path| !self.folder.join(path).is_file()) {
@@ -466,18 +503,22 @@ impl<'a> Binding<'a> {
         }
     }
 
-    fn absent(&mut self, tool: &Tool, absent: &Absent, span: Option<Span>) {
-        let name = &tool.name;
-        let (message, help) = match absent {
+    /// Reports a program or its script that is not on this machine; `whose` runs it.
+    fn program(&mut self, whose: &str, spec: &CommandSpec, span: Option<Span>) {
+        let Some(absent) = absent(spec, self.folder) else {
+            return;
+        };
+        let (message, help) = match &absent {
             Absent::Program(program) => (
-                format!("there is no program `{program}`, which tool `{name}` runs"),
+                format!("there is no program `{program}`, which {whose} runs"),
                 "install it, or correct its name",
             ),
             Absent::Script(script) => (
-                format!("there is no file `{script}`, which tool `{name}` runs"),
+                format!("there is no file `{script}`, which {whose} runs"),
                 "a path is one from the folder of graphc.yaml",
             ),
         };
+        let span = spec.at.get(absent.word()).copied().or(span);
         self.report(span, message, help.to_owned());
     }
 

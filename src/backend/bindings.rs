@@ -1,8 +1,10 @@
 //! What serves the tools that scenarios have really called.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::config::Config;
+use crate::base::SourceMap;
 
 /// Settings, and the folder where their commands run.
 #[derive(Debug, Clone)]
@@ -11,6 +13,8 @@ pub struct Bindings {
     pub config: Config,
     /// The folder of graphc.yaml.
     pub folder: PathBuf,
+    /// Where the settings are read from, for places in what is wrong with them.
+    pub sources: Arc<SourceMap>,
 }
 
 impl Bindings {
@@ -19,6 +23,7 @@ impl Bindings {
         Self {
             config: Config::empty(&|_| None),
             folder: PathBuf::from("."),
+            sources: Arc::default(),
         }
     }
 
@@ -31,6 +36,7 @@ impl Bindings {
         Some(Self {
             config,
             folder: self.folder.clone(),
+            sources: Arc::clone(&self.sources),
         })
     }
 }

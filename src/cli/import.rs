@@ -1,4 +1,6 @@
-//! `graphc import FILE`
+//! `graphc import FILE`, and `graphc import mcp SERVER` in [`mcp`].
+
+mod mcp;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,16 +20,22 @@ Examples:
   graphc import README.md --drawing 2  the second drawing of a page
   python draw.py | graphc import - --graph Agent -o agent.graph
                                        where draw.py prints app.get_graph(xray=True).draw_mermaid()
+  graphc import mcp files -o files.graph
+                                       the tools of the server `files` of graphc.yaml
 
 What the drawing doesn't say is marked GAP in the skeleton, which checks as it is.";
 
 /// Arguments of `graphc import`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
+    /// What is imported in place of a drawing.
+    #[command(subcommand)]
+    pub of: Option<Of>,
     /// A mermaid flowchart, a Markdown page with one, or `-` for stdin
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", required = true)]
+    pub file: Option<PathBuf>,
     /// File to write in place of stdout, which is `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -39,17 +47,25 @@ pub struct Args {
     pub drawing: Option<usize>,
 }
 
+/// What is imported in place of a drawing.
+#[derive(Debug, clap::Subcommand)]
+pub enum Of {
+    /// Declare the tools that an MCP server of `graphc.yaml` offers
+    Mcp(mcp::Args),
+}
+
 /// Writes the skeleton of a flow, and says what it lacks.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let source = files::read(&args.file)?;
+    if let Some(Of::Mcp(of)) = &args.of {
+        return mcp::run(of, context);
+    }
+    let file = args.file.clone().unwrap_or_default();
+    let source = files::read(&file)?;
     let bytes = drawing(&source, args.drawing)?;
-    let name = args
-        .graph
-        .clone()
-        .unwrap_or_else(|| named_after(&args.file));
+    let name = args.graph.clone().unwrap_or_else(|| named_after(&file));
     let mut sources = SourceMap::new();
-    let file = sources.add(&source.name, &source.text);
-    let skeleton = match import::skeleton(&source.text, bytes, file, &name) {
+    let id = sources.add(&source.name, &source.text);
+    let skeleton = match import::skeleton(&source.text, bytes, id, &name) {
         Ok(skeleton) => skeleton,
         Err(found) => {
             let mut diagnostics = Diagnostics::new();

@@ -1,5 +1,7 @@
 //! `graphc.yaml` of a project, read for a command.
 
+use std::sync::Arc;
+
 use crate::backend::bindings::Bindings;
 use crate::backend::config::{self, Config, LintLevel};
 use crate::base::SourceMap;
@@ -8,6 +10,7 @@ use crate::diag::{Diagnostics, render};
 
 use super::flow::Naming;
 use super::{Context, Exit, Failure, files, term};
+use crate::embed::flows::load_flows;
 use crate::embed::project::Project;
 
 /// Reads the settings; what is wrong with them is said on stderr, and nothing can start.
@@ -39,6 +42,7 @@ pub fn bindings(
     Ok(Bindings {
         config: config.map_err(|found| say(&found, &sources, context, Exit::Unusable))?,
         folder: project.home.clone(),
+        sources: Arc::new(sources),
     })
 }
 
@@ -82,7 +86,11 @@ fn read_in(
     let named = context.config.as_deref();
     let name = named.map_or_else(|| Naming::new(false)?.show(path), |p| Ok(files::shown(p)))?;
     let file = sources.add(&name, &text);
-    Ok(config::load(sources, file, profile, env))
+    let config = config::load(sources, file, profile, env);
+    Ok(config.map(|mut config| {
+        load_flows(&mut config, &project.home);
+        config
+    }))
 }
 
 /// Says diagnostics on stderr; the failure that ends the command.

@@ -19,6 +19,7 @@ use crate::run::store::{Store, StoreError};
 use crate::run::tool::ToolBackend;
 use crate::store;
 
+use super::flows::load_flows;
 use super::load::Refused;
 use super::project::Project;
 use super::text::{self, FileError, shown};
@@ -263,7 +264,10 @@ fn read_settings(
     let id = sources.add(&shown(file), &text);
     let env = |name: &str| std::env::var(name).ok();
     match config::load(&sources, id, profile, &env) {
-        Ok(config) => Ok((config, project.home, sources)),
+        Ok(mut config) => {
+            load_flows(&mut config, &project.home);
+            Ok((config, project.home, sources))
+        }
         Err(diagnostics) => Err(Refused {
             diagnostics,
             sources,

@@ -41,10 +41,11 @@
 //! interface are `serde_json`, `futures_util` ([`ChatStream`]) and `tokio_util` ([`CancellationToken`]). A runtime of `tokio` with its time
 //! and I/O enabled is needed; any number of threads will do.
 //!
-//! Inside: [`text`] and [`project`] (files and which belong together), [`disk`] (the compiler's way to them), [`mod@load`], [`build`].
+//! Inside: [`text`] and [`project`] (files and which belong together), [`disk`] (the compiler's way to them), [`mod@load`], [`flows`], [`build`].
 
 pub mod build;
 pub mod disk;
+pub mod flows;
 pub mod load;
 pub mod project;
 pub mod text;

@@ -1,4 +1,4 @@
-//! Drawings of other systems to the skeleton of a flow.
+//! Drawings of other systems to the skeleton of a flow, and what servers offer to declarations of tools.
 //!
 //! [`skeleton`] reads a mermaid flowchart, such as LangGraph's `draw_mermaid()` gives, and writes a `.graph` text that
 //! checks. A drawing says which nodes there are and where they lead; it doesn't say what a node does, what a condition asks,
@@ -6,7 +6,8 @@
 //! no run passes over in silence.
 //!
 //! Reading order: [`mermaid`] (text to a [`Drawing`](drawing::Drawing)), [`drawing`] (what was drawn), [`graphs`]
-//! (which graph each node belongs to, what it is called there, and where it leads), [`write`](mod@write) (the text).
+//! (which graph each node belongs to, what it is called there, and where it leads), [`write`](mod@write) (the text). Beside it:
+//! [`tools`] (tools with JSON Schemas to declarations).
 //!
 //! Not here: files and arguments (`cli::import`).
 
@@ -14,6 +15,7 @@ pub mod drawing;
 mod graphs;
 mod markdown;
 mod mermaid;
+pub mod tools;
 mod write;
 
 use std::ops::Range;

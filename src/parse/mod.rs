@@ -100,6 +100,11 @@ pub fn is_property(word: &str) -> bool {
     keyword::PROPERTIES.contains(&word)
 }
 
+/// Whether an expression can't have the word as a name: it is one of CEL's, or a value.
+pub fn is_reserved(word: &str) -> bool {
+    keyword::RESERVED.contains(&word) || ["null", "true", "false"].contains(&word)
+}
+
 /// Whether a word of the language begins an item, a member of a graph, or is a kind of node.
 pub fn is_keyword(word: &str) -> bool {
     let lists = [keyword::ITEMS, keyword::MEMBERS, keyword::KINDS];

@@ -20,3 +20,11 @@ pub struct Backends {
     /// `extern` nodes by the name that they are registered under.
     pub externs: BTreeMap<String, Arc<dyn ExternNode>>,
 }
+
+impl Backends {
+    /// Ends what tools keep open between calls, when no more calls are made.
+    pub async fn close(&self) {
+        let tools = self.tools.iter().flatten();
+        futures_util::future::join_all(tools.map(|tool| tool.close())).await;
+    }
+}

@@ -12,6 +12,7 @@ use crate::ir::GraphId;
 use super::ambient::Ambient;
 use super::backends::Backends;
 use super::cut_off::CutOff;
+use super::error::RunError;
 use super::event::{Event, EventKind, Mode};
 use super::exchange::Watcher;
 use super::former::FormerNames;
@@ -93,6 +94,8 @@ pub struct RunContext {
     pub has_kept: AtomicBool,
     /// What people are told of the run beside its outcome, by what it is about: the first of each.
     pub warnings: Mutex<BTreeMap<String, String>>,
+    /// Tools whose calls failed in a way that a model was told of and nobody else: how often, and why the first did.
+    pub failed_tools: Mutex<BTreeMap<String, (u64, String)>>,
 }
 
 impl RunContext {
@@ -112,10 +115,32 @@ impl RunContext {
         warnings.entry(about.to_owned()).or_insert(message);
     }
 
+    /// Counts a call whose failure is no answer of the tool itself, and goes to a model or is passed over.
+    pub fn count_failed_tool(&self, tool: &str, error: &RunError) {
+        let mut failed = self
+            .failed_tools
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let first = || (0, format!("{}: {}", error.kind.word(), error.message));
+        failed.entry(tool.to_owned()).or_insert_with(first).0 += 1;
+    }
+
     /// What was noted so.
     pub fn take_warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *warnings).into_values().collect()
+        let mut failed = self
+            .failed_tools
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let failed = std::mem::take(&mut *failed).into_iter();
+        let failed = failed.map(|(tool, (count, why))| match count {
+            1 => format!("a call of tool `{tool}` failed, and the run went on: {why}"),
+            _ => format!(
+                "{count} calls of tool `{tool}` failed, and the run went on; the first: {why}"
+            ),
+        });
+        let noted = std::mem::take(&mut *warnings).into_values();
+        noted.chain(failed).collect()
     }
 
     /// Whether anybody wants events of that mode.

@@ -289,6 +289,11 @@ impl Journal {
         writer.append(records);
     }
 
+    /// When records reach the store.
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
     /// Waits until all records so far are kept, where the durability asks for it before an effect on
     /// the outside.
     ///

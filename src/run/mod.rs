@@ -42,6 +42,7 @@ pub mod key;
 pub mod limit;
 pub mod memory;
 pub mod model;
+pub mod nested;
 pub mod ordinal;
 pub mod permission;
 pub mod plan;

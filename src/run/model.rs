@@ -13,6 +13,7 @@ use crate::ir::ErrorKind;
 use crate::value::List;
 
 use super::memory::Access;
+use super::nested::Nested;
 use super::report::Reports;
 use super::waits::Waits;
 
@@ -261,6 +262,8 @@ pub struct CallContext {
     pub stop: CancellationToken,
     /// For a tool of the standard library, what it works on.
     pub memory: Option<Access>,
+    /// For a tool that runs a graph, what the run stands on; none outside of a run.
+    pub nested: Option<Nested>,
     /// Where a tool reports while it works; none where it declares no event for that.
     pub reports: Option<Reports>,
     /// Where a backend says that it waits for its turn, which counts as the time of nothing that is bounded: neither of the

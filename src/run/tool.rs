@@ -17,6 +17,18 @@ pub trait ToolBackend: Send + Sync {
     /// # Errors
     /// By kind; `ToolError` where the tool itself says no.
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError>;
+
+    /// Asks whether a call would find what it needs, without making one: for `graphc check --online`.
+    ///
+    /// # Errors
+    /// What is missing or does not fit, a sentence each.
+    async fn probe(&self) -> Result<(), Vec<String>> {
+        Ok(())
+    }
+
+    /// Ends what is kept open between calls, such as a session with a server. A later call opens it again. What is not closed is ended
+    /// when it is dropped.
+    async fn close(&self) {}
 }
 
 /// A call of a tool, its arguments already checked against the declared types.

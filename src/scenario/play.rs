@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::backend::bind::bind;
 use crate::backend::bindings::Bindings;
 use crate::backend::scenario::{Scenario, Script, in_turns, remembered, seed};
+use crate::base::SourceMap;
 use crate::diag::Diagnostics;
 use crate::ir::GraphId;
 use crate::run::ambient::Ambient;
@@ -235,9 +236,13 @@ impl Player<'_> {
 
     fn engine(&self) -> Result<Engine, String> {
         let stage = self.stage;
-        let Bindings { config, folder } = &*stage.bindings;
+        let Bindings {
+            config,
+            folder,
+            sources,
+        } = &*stage.bindings;
         let bound = bind(&stage.plan.flow, config, Some(self.script), folder);
-        let mut backends = bound.map_err(|found| first(&found))?;
+        let mut backends = bound.map_err(|found| first(&found, sources))?;
         if let Some(relay) = &self.how.relay {
             let models = backends.models.iter();
             backends.models = models.map(|model| relay(Arc::clone(model))).collect();
@@ -411,9 +416,18 @@ fn whole(permission: &Permission) -> Json {
 /// Who answers in a scenario.
 const SCENARIO: &str = "scenario";
 
-fn first(found: &Diagnostics) -> String {
-    found
-        .iter()
-        .next()
-        .map_or(String::new(), |finding| finding.message.clone())
+fn first(found: &Diagnostics, sources: &SourceMap) -> String {
+    let Some(finding) = found.iter().next() else {
+        return String::new();
+    };
+    let message = &finding.message;
+    let place = finding.labels.first().map(|label| label.span);
+    match place.filter(|span| sources.file(span.file).is_some()) {
+        Some(span) => {
+            let at = sources.location(span);
+            let name = sources.name(span.file);
+            format!("{message} ({name}:{}:{})", at.line, at.column)
+        }
+        None => message.clone(),
+    }
 }

@@ -180,6 +180,7 @@ async fn called(store: &Arc<MemoryStore>, tool: &str, args: Json) -> Result<Json
         cancel: <_>::default(),
         stop: <_>::default(),
         memory: Some(Access::new(Some(store), <_>::default(), 1, Json::Null)),
+        nested: None,
         reports: None,
         waits: <_>::default(),
     };

@@ -90,6 +90,7 @@ pub fn context() -> CallContext {
         cancel: CancellationToken::new(),
         stop: CancellationToken::new(),
         memory: None,
+        nested: None,
         reports: None,
         waits: Default::default(),
     }

@@ -3,11 +3,12 @@
 //! [`load`] reads the file into a [`Config`]: the base with the chosen profile's entries over it, an
 //! entry replacing the base's entry of the same name. [`variables`] fills in the environment; a variable
 //! that isn't set counts only once something that needs it is used. [`provider`], [`tool`], [`sql`],
-//! [`model`] and [`memory`] read the entries.
+//! [`mcp`], [`model`] and [`memory`] read the entries.
 
 mod family;
 mod host;
 mod levels;
+mod mcp;
 mod memory;
 mod model;
 mod provider;
@@ -17,16 +18,20 @@ mod sql;
 mod tool;
 mod variables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::ir::Flow;
 
 use super::llm::Settings;
 use super::secret::Secret;
+use super::tool::mcp::spec::ServerSpec;
 
 pub use family::ModelFamily;
 pub use levels::wrong_levels;
+pub use mcp::unknown_server;
 pub use memory::{EmbedSpec, MemorySpec, no_vectors, unknown_provider};
 pub use model::ModelBinding;
 pub use provider::KNOWN;
@@ -49,6 +54,11 @@ pub struct Config {
     pub providers: BTreeMap<String, Entry<Settings>>,
     /// Tools by name.
     pub tools: BTreeMap<String, Entry<ToolSpec>>,
+    /// MCP servers by name.
+    pub mcp_servers: BTreeMap<String, Entry<ServerSpec>>,
+    /// Flows that `graph` tools of any part run, by their files as these are written: what was made of them, or why nothing was. Whoever
+    /// reads the settings fills this in, since the compiler is none of theirs.
+    pub flows: Arc<BTreeMap<String, Result<Arc<Flow>, String>>>,
     /// Models by name; `*` stands for all that have no entry of their own.
     pub models: BTreeMap<String, Entry<ModelBinding>>,
     /// Levels of lints by code.
@@ -111,6 +121,8 @@ impl Config {
             memory: None,
             providers: provider::known(env),
             tools: BTreeMap::new(),
+            mcp_servers: BTreeMap::new(),
+            flows: Arc::default(),
             models: BTreeMap::new(),
             lints: BTreeMap::new(),
             model_families: BTreeMap::new(),
@@ -136,6 +148,7 @@ impl Config {
         }
         over(&mut self.providers, &part.providers);
         over(&mut self.tools, &part.tools);
+        over(&mut self.mcp_servers, &part.mcp_servers);
         over(&mut self.models, &part.models);
         over(&mut self.lints, &part.lints);
         over(&mut self.model_families, &part.model_families);
@@ -150,10 +163,21 @@ impl Config {
             profile: part.profile.clone(),
             parts: self.parts.clone(),
             doubts: self.doubts.clone(),
+            flows: Arc::clone(&self.flows),
             ..base.clone()
         };
         config.take(part);
         Some(config)
+    }
+
+    /// Files of the flows that `graph` tools of any part run, as they are written.
+    pub fn flow_files(&self) -> BTreeSet<&str> {
+        let parts = self.parts.iter().flat_map(|part| part.tools.values());
+        let files = parts.filter_map(|entry| match &entry.value {
+            ToolSpec::Graph(spec) => Some(spec.file.as_str()),
+            _ => None,
+        });
+        files.collect()
     }
 
     /// The names of the profiles that the file has.

@@ -9,7 +9,7 @@ use crate::diag::literal_secret::literal_secrets;
 use crate::diag::{Diagnostics, codes};
 
 use super::variables::{Form, Variables};
-use super::{Config, Entry, LintLevel, family, memory, model, provider, tool};
+use super::{Config, Entry, LintLevel, family, mcp, memory, model, provider, tool};
 
 const KEYS: [&str; 10] = [
     "default_profile",
@@ -55,6 +55,8 @@ pub fn load(
     if !doc.root.is_null() {
         let root = Cursor::new(&doc, &found);
         read(&root, profile, env, &mut config);
+        let unknown = mcp::unknown_servers(&config, &root);
+        unknown.into_iter().for_each(|one| root.report(one));
         // Where settings are otherwise right, it is said by what uses memory.
         if found.borrow().has_errors() {
             let unknown = memory::unknown_providers(&config, &root);
@@ -160,11 +162,6 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
         let spec = memory::read(&cursor, &variables);
         config.memory = spec.map(|spec| variables.entry(spec, &cursor));
     }
-    if let Some(cursor) = table.get("mcp_servers") {
-        let kinds = name::list(tool::KINDS);
-        let message = format!("`mcp_servers` can't be used: the kinds of tool are {kinds}");
-        cursor.report(cursor.key_finding(message));
-    }
     entries(
         table,
         "providers",
@@ -173,6 +170,8 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
         provider::read,
     );
     entries(table, "tools", env, &mut config.tools, tool::read);
+    let servers = &mut config.mcp_servers;
+    entries(table, "mcp_servers", env, servers, mcp::server);
     entries(table, "models", env, &mut config.models, model::read);
     entries(table, "lints", env, &mut config.lints, lint);
     let families = &mut config.model_families;

@@ -16,8 +16,11 @@ impl Config {
                 ToolSpec::Command(spec) => all.add_all(&spec.secrets),
                 ToolSpec::Http(spec) => all.add_all(&spec.secrets),
                 ToolSpec::Sql(spec) => all.add_all(&spec.secrets),
-                ToolSpec::Script(_) => {}
+                ToolSpec::Graph(_) | ToolSpec::Mcp(_) | ToolSpec::Script(_) => {}
             }
+        }
+        for entry in self.mcp_servers.values() {
+            all.add_all(&entry.value.secrets);
         }
         all
     }

@@ -30,17 +30,19 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<SqlSpec> {
         target: target?,
         form,
         limits: Limits {
-            rows: most(&outer, "max_rows", DEFAULT_LIMITS.rows),
-            bytes: most(&outer, "max_output", DEFAULT_LIMITS.bytes),
+            rows: most_rows(&outer),
+            bytes: tool::most_bytes(&outer, DEFAULT_LIMITS.bytes),
         },
         timeout: timeout.unwrap_or(DEFAULT_TIMEOUT),
         secrets: variables.secrets(),
     })
 }
 
-fn most(table: &Table<'_>, key: &str, default: usize) -> usize {
-    let most = table.get(key).and_then(|most| most.count());
-    most.map_or(default, |most| usize::try_from(most).unwrap_or(usize::MAX))
+fn most_rows(table: &Table<'_>) -> usize {
+    let most = table.get("max_rows").and_then(|most| most.count());
+    most.map_or(DEFAULT_LIMITS.rows, |most| {
+        usize::try_from(most).unwrap_or(usize::MAX)
+    })
 }
 
 /// Parameters of the tool that have the SQL.

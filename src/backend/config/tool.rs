@@ -6,30 +6,33 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::secret::{Secret, Secrets};
 use crate::backend::tool::command::{CommandSpec, DEFAULT_ENV, DEFAULT_LIMIT};
+use crate::backend::tool::graph::GraphSpec;
 use crate::backend::tool::http::HttpSpec;
 use crate::backend::tool::http::select::Selector;
 use crate::backend::tool::http::template;
+use crate::backend::tool::mcp::spec::McpSpec;
 use crate::backend::tool::script::ToolReply;
 use crate::backend::tool::sql::SqlSpec;
 use crate::backend::yaml::{Cursor, Table};
 use crate::base::{Span, name};
 
 use super::variables::{Form, Variables};
-use super::{host, sql};
+use super::{host, mcp, sql};
 
 /// Kinds of tool.
-pub const KINDS: [&str; 4] = ["command", "http", "script", "sql"];
-
-/// Kinds that the language has a name for and that no backend serves.
-const ABSENT: [&str; 2] = ["mcp", "graph"];
+pub const KINDS: [&str; 6] = ["command", "graph", "http", "mcp", "script", "sql"];
 
 /// What runs a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolSpec {
     /// A program.
     Command(CommandSpec),
+    /// A graph of another flow.
+    Graph(GraphSpec),
     /// A request.
     Http(Box<HttpSpec>),
+    /// A tool of an MCP server.
+    Mcp(McpSpec),
     /// Fixed replies: the first that fits the arguments.
     Script(Vec<ToolReply>),
     /// A query.
@@ -39,13 +42,6 @@ pub enum ToolSpec {
 /// Reads one entry.
 pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> {
     let open = cursor.open_table()?;
-    if let Some(absent) = ABSENT.iter().find_map(|kind| open.get(kind)) {
-        let kinds = name::list(KINDS);
-        let message = format!("there is no kind of tool `{}`", absent.key());
-        let help = format!("the kinds of tool are {kinds}");
-        absent.report(absent.key_finding(message).help(help));
-        return None;
-    }
     let kinds: Vec<&str> = KINDS
         .into_iter()
         .filter(|kind| open.get(kind).is_some())
@@ -53,6 +49,8 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> 
     match kinds.as_slice() {
         ["command"] => command(cursor, variables).map(ToolSpec::Command),
         ["http"] => http(cursor, variables).map(|spec| ToolSpec::Http(Box::new(spec))),
+        ["graph"] => graph(cursor).map(ToolSpec::Graph),
+        ["mcp"] => mcp::tool(cursor).map(ToolSpec::Mcp),
         ["sql"] => sql::read(cursor, variables).map(|spec| ToolSpec::Sql(Box::new(spec))),
         ["script"] => {
             let table = cursor.table("a `script` tool", &["script"])?;
@@ -76,6 +74,35 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> 
 fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec> {
     let keys = ["command", "env", "timeout", "max_output"];
     let table = cursor.table("a `command` tool", &keys)?;
+    let mut spec = program(&table, variables)?;
+    spec.timeout = table.get("timeout").and_then(|timeout| timeout.timeout());
+    spec.limit = most_bytes(&table, DEFAULT_LIMIT);
+    Some(spec)
+}
+
+fn graph(cursor: &Cursor<'_>) -> Option<GraphSpec> {
+    let outer = cursor.table("a `graph` tool", &["graph", "timeout"])?;
+    let table = outer.get("graph")?.table("`graph`", &["file", "graph"])?;
+    let file = table.require("file")?;
+    Some(GraphSpec {
+        file: file.text()?.to_owned(),
+        file_at: file.span(),
+        graph: match table.get("graph") {
+            Some(graph) => Some(graph.text()?.to_owned()),
+            None => None,
+        },
+        timeout: outer.get("timeout").and_then(|timeout| timeout.timeout()),
+    })
+}
+
+/// `max_output` of a tool.
+pub(super) fn most_bytes(table: &Table<'_>, default: usize) -> usize {
+    let most = table.get("max_output").and_then(|most| most.count());
+    most.map_or(default, |most| usize::try_from(most).unwrap_or(usize::MAX))
+}
+
+/// A program: `command`, and `env` that it sees.
+pub(super) fn program(table: &Table<'_>, variables: &Variables<'_>) -> Option<CommandSpec> {
     let argv = table.get("command")?;
     let items = argv.argv()?;
     items.iter().for_each(no_template);
@@ -111,16 +138,13 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
     }
     // What is written out in the file is none.
     secrets.add_all(&variables.secrets());
-    let limit = table.get("max_output").and_then(|limit| limit.count());
     Some(CommandSpec {
         argv: words,
         at,
         env,
         secrets,
-        timeout: table.get("timeout").and_then(|timeout| timeout.timeout()),
-        limit: limit.map_or(DEFAULT_LIMIT, |limit| {
-            usize::try_from(limit).unwrap_or(usize::MAX)
-        }),
+        timeout: None,
+        limit: DEFAULT_LIMIT,
     })
 }
 

@@ -173,6 +173,7 @@ mod tests {
             cancel: CancellationToken::new(),
             stop: CancellationToken::new(),
             memory: None,
+            nested: None,
             reports: None,
             waits: Default::default(),
         }

@@ -22,7 +22,7 @@ use crate::backend::secret::Secrets;
 
 pub use bounds::Bounds;
 pub use events::{Events, events};
-pub use failure::{Failure, excerpt};
+pub use failure::{Failure, causes, excerpt};
 pub use lines::{LINE, LineTooLong, Lines};
 
 /// Longest wait for a connection.

@@ -64,7 +64,12 @@ impl<'a> Conversation<'a> {
     /// Leads it to its end.
     pub fn lead(self) -> Result<Exit, Failure> {
         let runtime = Arc::clone(&self.session.runtime);
-        runtime.block_on(self.talk())
+        runtime.block_on(async {
+            let backends = self.session.engine.backends.clone();
+            let exit = self.talk().await;
+            backends.close().await;
+            exit
+        })
     }
 
     async fn talk(mut self) -> Result<Exit, Failure> {

@@ -36,6 +36,8 @@ fn does_more(entry: &Entry<ToolSpec>) -> Option<String> {
             let reads = ["GET", "HEAD", "OPTIONS"].contains(&method);
             (!reads).then(|| format!("a request of method {method}"))
         }
+        ToolSpec::Graph(spec) => Some(format!("a flow, `{}`", spec.file)),
+        ToolSpec::Mcp(spec) => Some(format!("a tool of the MCP server `{}`", spec.server)),
         ToolSpec::Sql(spec) => {
             let word = spec.writes()?;
             Some(format!("a query that writes (`{word}`)"))

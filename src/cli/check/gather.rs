@@ -16,9 +16,9 @@ use crate::scenario::fit;
 
 use super::super::flow::Analysed;
 use super::super::{Context, Failure, files, scenes, settings};
-use super::effects;
 use super::settled::Settled;
 use super::unfit::{self, Served};
+use super::{effects, online};
 use crate::embed::project::Project;
 
 /// What was found in all flows so far. A file that several of them import is one file here, and
@@ -44,6 +44,8 @@ pub struct Findings {
     parts: Vec<Vec<FileId>>,
     /// Whether flows are kept, for scenarios to be held against.
     played: bool,
+    /// Whether what serves them is asked.
+    online: bool,
     /// Files that flows name and that are not there.
     pub absent: Vec<PathBuf>,
     /// By the place of its file, each with its settings file; `None` for one that has errors.
@@ -51,10 +53,11 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// None yet. `played`: scenarios will be held against the flows.
-    pub fn new(played: bool) -> Self {
+    /// None yet. `played`: scenarios will be held against the flows. `online`: what serves them is asked.
+    pub fn new(played: bool, online: bool) -> Self {
         Self {
             played,
+            online,
             ..Self::default()
         }
     }
@@ -111,7 +114,13 @@ impl Findings {
     }
 
     /// Adds what was found in one flow; with a profile also what the flow would lack in it.
-    pub fn add(&mut self, file: &Path, analysed: Analysed, project: &Project, context: &Context) {
+    pub fn add(
+        &mut self,
+        file: &Path,
+        analysed: Analysed,
+        project: &Project,
+        context: &Context,
+    ) -> Result<(), Failure> {
         let Analysed {
             analysis,
             sources,
@@ -131,7 +140,7 @@ impl Findings {
             .collect();
         let path = project.settings.clone().unwrap_or_default();
         let asked = analysis.diagnostics.iter().any(Settled::concerns);
-        let wanted = self.played || asked || context.profile.is_some();
+        let wanted = self.played || self.online || asked || context.profile.is_some();
         let flow = wanted.then(|| analysis.flow()).flatten();
         if let Some(Some(config)) = self.settings.get(&path)
             && unfit::speaks(config)
@@ -152,9 +161,16 @@ impl Findings {
                 let settled = Settled::new(flow, config);
                 found.retain(|finding| !settled.settles(finding, at(finding)));
             }
-            if let (Some(flow), Some(_)) = (&flow, &context.profile) {
+            if let Some(flow) = flow
+                .as_ref()
+                .filter(|_| context.profile.is_some() || self.online)
+            {
                 let lacking = lacking(flow, config, &project.home, &ids, &self.sources);
                 self.diagnostics.append(lacking);
+            }
+            if let (Some(flow), true) = (&flow, self.online) {
+                let silent = online::probe(flow, config, &project.home)?;
+                self.diagnostics.append(silent);
             }
         }
         let mut carried = Diagnostics::new();
@@ -179,6 +195,7 @@ impl Findings {
             let with_settings = flow.map(|flow| (flow, path));
             self.compiled.insert(place(file), with_settings);
         }
+        Ok(())
     }
 
     /// Adds that a file whose name ends in `.yml` is none that anything reads, where there is one.

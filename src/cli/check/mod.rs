@@ -1,11 +1,12 @@
 //! `graphc check [PATH..]`
 //!
-//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain, [`watch`] checks again
+//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain, [`online`] asks servers, [`watch`] checks again
 //! whenever a file changes.
 
 mod effects;
 pub mod fix;
 pub mod gather;
+mod online;
 mod settled;
 mod unfit;
 pub mod watch;
@@ -32,6 +33,7 @@ Examples:
   graphc check --fix                   mend what is certain
   graphc check --watch                 again after every change
   graphc check --profile prod          also what the profile leaves unbound
+  graphc check --profile prod --online also whether servers have the tools that it binds
   graphc check --format sarif > graphc.sarif
   graphc check desk.test.yaml graphc.yaml    scenarios with their flow, settings
   cat desk.graph | graphc check -
@@ -61,6 +63,9 @@ pub struct Args {
     /// Check again whenever a file changes, until Ctrl-C
     #[arg(long, conflicts_with = "fix")]
     pub watch: bool,
+    /// Ask servers whether they have the tools that are bound to them, as the flow declares them; nothing is called
+    #[arg(long, conflicts_with = "watch")]
+    pub online: bool,
 }
 
 /// Form of the diagnostics.
@@ -134,7 +139,7 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
     let scenarios = files::each_once(paths, scenarios);
     let alone = files::each_once(paths, settings_alone)?;
     let played = scenarios.as_ref().is_ok_and(|found| !found.is_empty());
-    let mut found = Findings::new(played);
+    let mut found = Findings::new(played, args.online);
     for path in &alone {
         found.settings_alone(path, context)?;
     }
@@ -150,7 +155,7 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
         found.settings(&project, context)?;
         let families = found.families(&project);
         let analysed = flow::analyse_source(&path, source, &project, &families)?;
-        found.add(&path, analysed, &project, context);
+        found.add(&path, analysed, &project, context)?;
     }
     for path in scenarios? {
         found.scenarios(&path)?;

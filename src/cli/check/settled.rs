@@ -47,6 +47,8 @@ fn tool_ends(tool: &Tool, config: &Config) -> bool {
     entry.is_some_and(|entry| match &entry.value {
         ToolSpec::Command(spec) => spec.timeout.is_some(),
         ToolSpec::Http(spec) => spec.timeout.is_some(),
+        ToolSpec::Graph(spec) => spec.timeout.is_some(),
+        ToolSpec::Mcp(spec) => spec.timeout.is_some(),
         ToolSpec::Script(_) | ToolSpec::Sql(_) => true,
     })
 }

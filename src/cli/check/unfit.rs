@@ -181,7 +181,7 @@ impl<'a> Rule<'a> {
             return self.report(span, message, Some(help));
         }
         match &entry.value {
-            ToolSpec::Command(_) => {}
+            ToolSpec::Command(_) | ToolSpec::Graph(_) | ToolSpec::Mcp(_) => {}
             ToolSpec::Sql(spec) => self.query(name, spec, span, &served),
             ToolSpec::Http(spec) => {
                 for (used, _) in http::arguments(spec).unwrap_or_default() {

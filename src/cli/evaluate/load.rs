@@ -67,6 +67,7 @@ pub fn load(args: &Args, context: &Context) -> Result<Loaded, Failure> {
     let outside = Outside(Arc::new(Bindings {
         config,
         folder: loaded.project.home.clone(),
+        sources: Arc::new(reader.sources.clone()),
     }));
     let repeats = args.repeats.or(says.repeats).unwrap_or(1);
     let evaluation = Evaluation::new(

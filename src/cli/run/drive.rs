@@ -99,6 +99,7 @@ impl Session<'_> {
         for call in self.script.iter().flat_map(|script| script.unmatched()) {
             self.context.say(&format!("warning: {call}"));
         }
+        self.engine.backends.close().await;
         self.end_services().await;
         let printed = self.watch.result(&result, self.context);
         self.say(&result);

@@ -1,5 +1,7 @@
 //! What a run is served by: the settings, or a scenario with what it has really called.
 
+use std::sync::Arc;
+
 use tokio::runtime::Runtime;
 
 use crate::backend::bind::bind;
@@ -37,6 +39,7 @@ impl Served {
         let mut bindings = Bindings {
             config: config.clone(),
             folder: project.home.clone(),
+            sources: Arc::new(sources.clone()),
         };
         let mut services = None;
         if let Some(scene) = scene {
@@ -48,7 +51,7 @@ impl Served {
             let profile = profile.map(|profile| profile.value.as_str());
             bindings = bindings.under(profile).unwrap_or(bindings);
         }
-        let Bindings { config, folder } = &bindings;
+        let Bindings { config, folder, .. } = &bindings;
         let script = scene.map(|scene| &scene.script);
         let backends = bind(flow, config, script, folder)
             .map_err(|found| settings::say(&found, sources, context, Exit::Unusable))?;

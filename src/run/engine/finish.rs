@@ -16,7 +16,7 @@ use crate::run::step::{FrameEnd, kept_context};
 use crate::run::store::{Record, RunState, ThreadStatus};
 use crate::value::Value;
 
-use super::{Engine, RunResult};
+use super::{Engine, RunResult, StartError};
 
 impl Engine {
     /// Where a thread stands, as a record.
@@ -46,6 +46,48 @@ impl Engine {
             interrupt_before: cx.interrupt_before.clone(),
             recursion_limit: cx.told_limit,
             at: self.ambient.kept_at().to_string(),
+        })
+    }
+
+    /// What a run of a graph that is done on a thread came to, as its store has it.
+    ///
+    /// # Errors
+    /// Where the store can't be read, or has no such thread.
+    pub async fn done(&self, graph: GraphId, thread_id: &str) -> Result<RunResult, StartError> {
+        let store = self.store.as_ref();
+        let known = match store {
+            Some(store) => store.thread(thread_id).await?.zip(Some(store)),
+            None => None,
+        };
+        let Some((known, store)) = known else {
+            return Err(StartError::refused(format!(
+                "there is no thread `{thread_id}`"
+            )));
+        };
+        let state = store.state(thread_id, "", known.checkpoint).await?;
+        let fields = || self.plan.flow.graphs[graph].fields.iter();
+        let pick = |wanted: fn(crate::ir::FieldMode) -> bool| {
+            let fields = fields().filter(|field| wanted(field.mode));
+            fields
+                .filter_map(|field| Some((field.name.clone(), state.get(&field.name)?.to_json())))
+                .collect()
+        };
+        Ok(RunResult {
+            state: known.status.state,
+            thread_id: thread_id.to_owned(),
+            run_id: known.status.run_id.clone(),
+            checkpoint_id: Some(known.checkpoint),
+            output: pick(crate::ir::FieldMode::is_out),
+            values: pick(|_| true),
+            interrupts: Vec::new(),
+            permissions: Vec::new(),
+            error: None,
+            usage: serde_json::from_value(known.status.usage).unwrap_or_default(),
+            begun: true,
+            left: Vec::new(),
+            half_joins: Vec::new(),
+            in_doubt: Vec::new(),
+            warnings: Vec::new(),
         })
     }
 

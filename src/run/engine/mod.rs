@@ -385,6 +385,7 @@ impl Engine {
             turns: Turns::default(),
             has_kept: AtomicBool::new(false),
             warnings: Default::default(),
+            failed_tools: Default::default(),
         }
     }
 

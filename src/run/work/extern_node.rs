@@ -107,6 +107,7 @@ async fn one_attempt(
         cancel: CancellationToken::new(),
         stop: run.effects.stop.clone(),
         memory: None,
+        nested: None,
         reports: None,
         waits: run.effects.waits.clone(),
     };

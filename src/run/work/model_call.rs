@@ -339,6 +339,7 @@ async fn one_attempt(
         cancel: run.effects.stop.clone(),
         stop: run.effects.stop.clone(),
         memory: None,
+        nested: None,
         reports: None,
         waits: run.effects.waits.of_call(),
     };

@@ -16,6 +16,7 @@ use crate::run::effect::{EffectScope, cancelled};
 use crate::run::error::RunError;
 use crate::run::memory::{self, Access, MemoryTool};
 use crate::run::model::CallContext;
+use crate::run::nested::Nested;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::report::Reports;
@@ -77,6 +78,9 @@ pub async fn call_outside(
         match made.await {
             Ok(result) => Ok(json!({ "ok": result })),
             Err(failure) if is_final(tool, call.errors) && !is_the_runs(&failure.error) => {
+                if is_no_answer(failure.error.kind) {
+                    cx.count_failed_tool(&tool.name, &failure.error);
+                }
                 Ok(json!({ "error": failure.to_kept() }))
             }
             Err(failure) => Err(failure.error),
@@ -162,6 +166,20 @@ fn is_final(tool: &Tool, errors: Errors) -> bool {
     errors == Errors::ToModel || tool.on_error.is_some()
 }
 
+/// Whether an error of that kind is none of the tool's own: what serves it could not be reached, refused us or gave what is no result.
+fn is_no_answer(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Timeout
+            | ErrorKind::RateLimit
+            | ErrorKind::ServerError
+            | ErrorKind::Network
+            | ErrorKind::Auth
+            | ErrorKind::InvalidRequest
+            | ErrorKind::InvalidOutput
+    )
+}
+
 async fn one_attempt(
     run: &TaskRun<'_>,
     call: &Call<'_>,
@@ -212,6 +230,11 @@ async fn one_attempt(
                 cx.ambient.now().as_millisecond(),
                 run.around.context.to_json(),
             )
+        }),
+        nested: Some(Nested {
+            store: cx.store.clone(),
+            ambient: Arc::clone(&cx.ambient),
+            durability: cx.journal.durability(),
         }),
         reports,
         waits: run.effects.waits.of_call(),

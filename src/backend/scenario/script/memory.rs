@@ -73,6 +73,7 @@ pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Resul
             cancel: Default::default(),
             stop: Default::default(),
             memory: Some(access.clone()),
+            nested: None,
             reports: None,
             waits: Default::default(),
         };

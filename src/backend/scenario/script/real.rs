@@ -25,6 +25,10 @@ impl ToolBackend for RealTool {
         let _under_way = UnderWay::begin(&self.script.under_way);
         self.tool.call(call, &cx).await
     }
+
+    async fn close(&self) {
+        self.tool.close().await;
+    }
 }
 
 /// Counts a call as under way until it is dropped, also where it is cancelled.

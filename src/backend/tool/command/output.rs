@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 
 /// Most bytes of stderr that are kept, from its end.
-const TAIL: usize = 4 << 10;
+pub const TAIL: usize = 4 << 10;
 /// Most lines of stderr that are shown.
 const TAIL_LINES: usize = 12;
 /// How long a program that has ended is still read, where one that it started keeps its pipes open.

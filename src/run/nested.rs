@@ -1,0 +1,25 @@
+//! What a run stands on that a call of a tool makes: the calling run's store, clock and durability.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::ambient::Ambient;
+use super::journal::Durability;
+use super::store::Store;
+
+/// For a tool that runs a graph.
+#[derive(Clone)]
+pub struct Nested {
+    /// Where threads are kept.
+    pub store: Option<Arc<dyn Store>>,
+    /// Clock and chance.
+    pub ambient: Arc<dyn Ambient>,
+    /// When records are kept.
+    pub durability: Durability,
+}
+
+impl fmt::Debug for Nested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nested").finish_non_exhaustive()
+    }
+}
