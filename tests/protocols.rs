@@ -172,7 +172,11 @@ fn bindings(scenarios: &str) -> Bindings {
     let file = sources.add("graphc.yaml", &text);
     let config = config::load(&sources, file, None, &|_| None);
     let config = config.unwrap_or_else(|found| panic!("{}", human(&found, &sources, Style::PLAIN)));
-    Bindings { config, folder }
+    Bindings {
+        config,
+        folder,
+        sources: std::sync::Arc::new(sources),
+    }
 }
 
 fn bench(flow: &str, scenarios: &str) -> Bench {
