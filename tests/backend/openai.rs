@@ -607,7 +607,7 @@ async fn a_stream_without_end_is_cut_off_with_the_bound() {
 }
 
 #[tokio::test]
-async fn without_its_key_nothing_is_sent() {
+async fn what_can_not_be_said_is_refused_before_anything_is_sent() {
     let server = Server::start(Vec::new()).await;
     let mut keyless = settings(&server.url);
     keyless.api_key = ApiKey::Missing("OPENAI_API_KEY".into());
