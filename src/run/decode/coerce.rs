@@ -5,9 +5,11 @@
 
 use serde_json::{Map, Value as Json};
 
+use crate::expr::accept::accept;
 use crate::expr::ty::{RecordField, Type, TypeTable};
 
 use super::find;
+use super::parse::Slip;
 
 /// A text of as many letters may have one that is wrong, missing or too many, and still name a member.
 const LEAST_LETTERS: usize = 5;
@@ -101,7 +103,7 @@ impl<'t> Coercion<'t> {
         match ty {
             Type::Nullable(of) | Type::Optional(of) => match json {
                 Json::Null => json,
-                Json::String(text) if is_null(&text) && **of != Type::String => {
+                Json::String(text) if is_null(&text) && self.is_no(&text, of) => {
                     self.repaired("a text for null");
                     Json::Null
                 }
@@ -130,6 +132,11 @@ impl<'t> Coercion<'t> {
         }
     }
 
+    /// Whether a text is no value of a type.
+    fn is_no(&self, text: &str, ty: &Type) -> bool {
+        accept(&Json::from(text), ty, self.types).is_err()
+    }
+
     fn part(&mut self, step: &str, read: impl FnOnce(&mut Self) -> Json) -> Json {
         let len = self.path.len();
         self.path.push_str(step);
@@ -147,8 +154,11 @@ impl<'t> Coercion<'t> {
             .ok()
             .and_then(|found| found.into_iter().next());
         match inside {
-            Some(found) if wanted(&found.json) => {
+            Some(found) if wanted(&found.json) && !found.slips.contains_key(&Slip::TextAround) => {
                 self.repaired("JSON in a text");
+                for slip in found.slips.keys() {
+                    self.repaired(format!("{} in that text", slip.text()));
+                }
                 found.json
             }
             _ => json,
@@ -306,7 +316,15 @@ impl<'t> Coercion<'t> {
         let Json::String(text) = &json else {
             return json;
         };
-        match serde_json::from_str(text.trim()) {
+        let plain = text.trim();
+        let plain = plain.strip_prefix('+').unwrap_or(plain);
+        // `.5` and `1.` are numbers of other languages.
+        let padded = match (plain.strip_prefix('.'), plain.strip_suffix('.')) {
+            (Some(rest), _) => format!("0.{rest}"),
+            (_, Some(rest)) => rest.to_owned(),
+            _ => plain.to_owned(),
+        };
+        match serde_json::from_str(&padded) {
             Ok(number @ Json::Number(_)) => {
                 self.repaired("a number in a text");
                 number
@@ -330,7 +348,8 @@ impl<'t> Coercion<'t> {
 
     fn text(&mut self, json: Json) -> Json {
         match json {
-            Json::Number(_) | Json::Bool(_) => {
+            // A fraction would lose digits that a text has.
+            Json::Number(_) | Json::Bool(_) if !json.is_f64() => {
                 self.repaired("a number or true or false for a text");
                 Json::String(json.to_string())
             }

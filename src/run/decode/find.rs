@@ -4,10 +4,16 @@ use serde_json::Value as Json;
 
 use crate::value::is_deeper;
 
-use super::parse::{MAX_DEPTH, Parser, Slip, Slips};
+use super::parse::{MAX_DEPTH, Parser, Slip, Slips, place};
 
 /// How many opening brackets of prose are tried.
 const MAX_TRIES: usize = 100;
+
+/// Of a text without brackets.
+const NO_JSON: &str = "no JSON in the text";
+
+/// How many fenced blocks are read.
+const MAX_BLOCKS: usize = 100;
 
 /// A value that a text holds.
 pub struct Found {
@@ -16,7 +22,12 @@ pub struct Found {
     /// What was read beyond JSON, with places in the text.
     pub slips: Slips,
     len: usize,
+    /// The byte behind it.
+    end: usize,
 }
+
+/// Why a text holds no value, and the byte where that shows.
+type Fault = (usize, String);
 
 /// The values of a text, the likeliest first: the text itself where it is JSON, else those of fenced blocks, then those of the whole
 /// text, of each the longest first.
@@ -32,6 +43,7 @@ pub fn values(text: &str) -> Result<Vec<Found>, String> {
             json,
             slips: Slips::new(),
             len: whole.len(),
+            end: text.len(),
         }]);
     }
     let from = behind_thoughts(text);
@@ -41,9 +53,17 @@ pub fn values(text: &str) -> Result<Vec<Found>, String> {
         let inside = text.get(..end).unwrap_or(text);
         found.extend(longest_first(inside, start, Slip::Fence).unwrap_or_default());
     }
+    let fenced_end = found.iter().map(|found| found.end).max();
     match longest_first(text, from, Slip::TextAround) {
         Ok(more) => found.extend(more),
-        Err(error) if found.is_empty() => return Err(error),
+        // What breaks off behind a block is the answer, and the block a draft of it.
+        Err((at, message)) if fenced_end.is_none_or(|end| at > end) => {
+            if message == NO_JSON {
+                return Err(message);
+            }
+            let (line, column) = place(text, at);
+            return Err(format!("{message} at line {line}, column {column}"));
+        }
         Err(_) => {}
     }
     bounded(found)
@@ -57,7 +77,7 @@ fn bounded(found: Vec<Found>) -> Result<Vec<Found>, String> {
 }
 
 /// The byte behind a block of thoughts that some models write ahead of their reply.
-fn behind_thoughts(text: &str) -> usize {
+pub(super) fn behind_thoughts(text: &str) -> usize {
     const CLOSE: &str = "</think>";
     let begins = text.trim_start().starts_with("<think>");
     match text.find(CLOSE) {
@@ -72,7 +92,7 @@ fn fenced(text: &str, from: usize) -> Vec<(usize, usize)> {
     let find = |from: usize| Some(text.get(from..)?.find(FENCE)? + from);
     let mut blocks = Vec::new();
     let mut at = from;
-    while let Some(open) = find(at) {
+    while let Some(open) = find(at).filter(|_| blocks.len() < MAX_BLOCKS) {
         let behind = text.get(open + FENCE.len()..).unwrap_or("");
         let name = behind.find(|c: char| !c.is_ascii_alphanumeric());
         let start = open + FENCE.len() + name.unwrap_or(behind.len());
@@ -84,7 +104,7 @@ fn fenced(text: &str, from: usize) -> Vec<(usize, usize)> {
 }
 
 /// The objects and lists of a text from a byte on, the longest first.
-fn longest_first(text: &str, from: usize, around: Slip) -> Result<Vec<Found>, String> {
+fn longest_first(text: &str, from: usize, around: Slip) -> Result<Vec<Found>, Fault> {
     let mut found: Vec<Found> = Vec::new();
     let mut first_error = None;
     let mut from = from;
@@ -105,13 +125,19 @@ fn longest_first(text: &str, from: usize, around: Slip) -> Result<Vec<Found>, St
                 if around == Slip::Fence || !alone {
                     slips.insert(around, start);
                 }
-                found.push(Found { json, slips, len });
+                let end = parser.at;
+                found.push(Found {
+                    json,
+                    slips,
+                    len,
+                    end,
+                });
             }
             Err(message) if parser.begun || parser.is_at_end() => {
-                return Err(parser.locate(&message));
+                return Err((parser.at, message));
             }
             Err(message) => {
-                first_error.get_or_insert_with(|| parser.locate(&message));
+                first_error.get_or_insert((parser.at, message));
                 from = start + 1;
             }
         }
@@ -121,6 +147,6 @@ fn longest_first(text: &str, from: usize, around: Slip) -> Result<Vec<Found>, St
     match (found.is_empty(), first_error) {
         (false, _) => Ok(found),
         (true, Some(error)) => Err(error),
-        (true, None) => Err("no JSON in the text".to_owned()),
+        (true, None) => Err((text.len(), NO_JSON.to_owned())),
     }
 }

@@ -31,13 +31,16 @@ pub struct Decoded<T> {
     pub repairs: Vec<String>,
 }
 
-/// The JSON in a text: the likeliest of several.
+/// The JSON in a text.
 ///
 /// # Errors
-/// Why there is none.
+/// Why there is none; that there are several objects, of which one may not stand for the others.
 pub fn decode_json(text: &str) -> Result<Decoded<Json>, String> {
-    let found = find::values(text)?.into_iter().next();
-    let Found { json, slips, .. } = found.ok_or("no JSON in the text")?;
+    let mut found = find::values(text)?.into_iter();
+    let Found { json, slips, .. } = found.next().ok_or("no JSON in the text")?;
+    if found.any(|other| other.json.is_object() && other.json != json) {
+        return Err("the text holds several objects".to_owned());
+    }
     Ok(Decoded {
         value: json,
         repairs: shown(text, &slips),
@@ -61,6 +64,10 @@ pub fn decode(text: &str, ty: &Type, types: &TypeTable) -> Result<Decoded<Value>
     }
     let mut wrong = None;
     for found in found {
+        // A bracket in prose is no value of a type that the prose itself is of.
+        if coerce::is_scalar(ty) && found.slips.contains_key(&Slip::TextAround) {
+            continue;
+        }
         let mut coercion = Coercion::new(types);
         let json = coercion.whole(found.json, ty);
         match accept(&json, ty, types) {
@@ -101,7 +108,10 @@ fn plain(text: &str, ty: &Type, types: &TypeTable) -> Option<Decoded<Value>> {
     if !coerce::is_scalar(ty) {
         return None;
     }
-    let text = text.trim();
+    let text = text
+        .get(find::behind_thoughts(text)..)
+        .unwrap_or(text)
+        .trim();
     let text = match ty {
         Type::String => text,
         _ => text.trim_matches(|c: char| c.is_whitespace() || "*`\"'.".contains(c)),

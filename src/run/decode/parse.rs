@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Number, Value as Json};
+use serde_json::{Map, Value as Json};
 
 /// Deeper values are refused, as those of all that comes from outside.
 pub const MAX_DEPTH: usize = crate::value::MAX_DEPTH as usize;
@@ -37,8 +37,6 @@ pub enum Slip {
     Backslash,
     /// `True`, `False`, `None`.
     Word,
-    /// A number in another form: `+1`, `.5`, `1.`.
-    NumberForm,
     /// Brackets that are missing at the end.
     MissingBracket,
 }
@@ -59,7 +57,6 @@ impl Slip {
             Slip::ControlCharacter => "control character inside a text",
             Slip::Backslash => "backslash before a character that needs none",
             Slip::Word => "word of another language for true, false or null",
-            Slip::NumberForm => "number in another form",
             Slip::MissingBracket => "brackets missing at the end",
         }
     }
@@ -102,12 +99,6 @@ impl<'a> Parser<'a> {
     /// Whether the text ends here.
     pub fn is_at_end(&self) -> bool {
         self.rest().is_empty()
-    }
-
-    /// A message with the place that has been reached.
-    pub fn locate(&self, message: &str) -> String {
-        let (line, column) = place(self.text, self.at);
-        format!("{message} at line {line}, column {column}")
     }
 
     fn rest(&self) -> &'a str {
@@ -389,13 +380,11 @@ impl<'a> Parser<'a> {
             "True" | "TRUE" => (Json::Bool(true), Some(Slip::Word)),
             "False" | "FALSE" => (Json::Bool(false), Some(Slip::Word)),
             "None" | "NULL" => (Json::Null, Some(Slip::Word)),
-            text => match number(text) {
-                Some((number, slip)) => (number, slip),
-                None if self.begun && is_bare(text) => (Json::from(text), Some(Slip::BareText)),
-                None if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
-                    return Err(format!("`{text}` is no number"));
-                }
-                None => return Err(self.expected("a value")),
+            // `+1`, `.5` and `007` are texts: the type says whether a number is meant.
+            text => match serde_json::from_str(text) {
+                Ok(number @ Json::Number(_)) => (number, None),
+                _ if self.begun && is_bare(text) => (Json::from(text), Some(Slip::BareText)),
+                _ => return Err(self.expected("a value")),
             },
         };
         let ends_text = written.len() == rest.len();
@@ -428,31 +417,10 @@ fn closing_quote(c: char) -> Option<char> {
     }
 }
 
-/// A number, and whether JSON would not write it so.
-fn number(text: &str) -> Option<(Json, Option<Slip>)> {
-    if let Ok(number @ Json::Number(_)) = serde_json::from_str(text) {
-        return Some((number, None));
-    }
-    if !is_numeric(text) {
-        return None;
-    }
-    let plain = text.strip_prefix('+').unwrap_or(text);
-    let number = match plain.parse::<i64>() {
-        Ok(i) => Number::from(i),
-        Err(_) => Number::from_f64(plain.parse().ok()?)?,
-    };
-    Some((Json::Number(number), Some(Slip::NumberForm)))
-}
-
-fn is_numeric(text: &str) -> bool {
-    text.chars()
-        .all(|c| c.is_ascii_digit() || "+-.eE".contains(c))
-}
-
-/// Whether a text may stand without quotes: words, but no beginning of anything else, and no list that goes on.
+/// Whether a text may stand without quotes: words or digits, but no beginning of anything else, and no list that goes on.
 fn is_bare(text: &str) -> bool {
-    let begins = text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-    let other = is_numeric(text) || ["undefined", "NaN", "Infinity"].contains(&text);
+    let begins = text.starts_with(|c: char| c.is_alphanumeric() || "_+-.".contains(c));
+    let other = ["undefined", "NaN", "Infinity"].contains(&text);
     begins && !other && !text.contains("...") && !text.contains('(')
 }
 

@@ -47,15 +47,6 @@ fn fixed(node: &NodePlan, tool: ToolId) -> impl Iterator<Item = &RecordField> {
     plan.flat_map(|plan| &plan.fixed).map(|(param, _)| param)
 }
 
-/// Whether a model's arguments have one that the node fixes.
-pub fn names_fixed(node: &NodePlan, tool: ToolId, args: &Json) -> bool {
-    fixed(node, tool).any(|param| {
-        [param.name.as_str(), param.outer_name()]
-            .iter()
-            .any(|name| args.get(name).is_some())
-    })
-}
-
 /// Takes out of arguments, by the names that the outside knows, what a model is not to see.
 pub fn hide(node: &NodePlan, tool: ToolId, args: &mut Json) {
     let Json::Object(args) = args else { return };

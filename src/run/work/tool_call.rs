@@ -236,12 +236,6 @@ fn requested(
         Some(narrowed) => &narrowed.open,
         None => &declared.params,
     };
-    // An argument too many is dropped elsewhere. The model is to know that this one is not its to choose.
-    if narrow::names_fixed(node, tool, &args.value)
-        && let Err(wrong) = accept_fields(&args.value, params, &flow.types)
-    {
-        return Err(refusal(run, tool, &wrong));
-    }
     let read = decode_fields(&args.value, params, &flow.types);
     let read = read.map_err(|wrong| refusal(run, tool, &wrong))?;
     let repairs = args.repairs.iter().cloned().chain(read.repairs);
