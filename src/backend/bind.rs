@@ -7,9 +7,11 @@ mod memory_settings;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map as JsonMap, Value as Json};
+use tokio::sync::Semaphore;
 
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -23,11 +25,14 @@ use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use super::config::{Config, Entry, ModelBinding, ToolSpec};
 use super::given::Given;
+use super::limit::{Limited, MODEL_TIMEOUT, Places, TOOL_TIMEOUT};
 use super::llm::Provider;
+use super::mask;
 use super::scenario::Script;
 use super::tool::command::absent::{Absent, absent};
 use super::tool::command::{CommandSpec, CommandTool};
 use super::tool::graph::Runnable;
+use super::tool::http::host::is_filled_in;
 use super::tool::http::{self, HttpTool};
 use super::tool::mcp::server::Server;
 use super::tool::script::ScriptTool;
@@ -157,6 +162,14 @@ impl ExternNode for Played {
     }
 }
 
+fn limited(
+    tool: Arc<dyn ToolBackend>,
+    places: &Arc<Semaphore>,
+    (most, timeouts): (Option<usize>, (Option<Duration>, Duration)),
+) -> Arc<dyn ToolBackend> {
+    Arc::new(Limited::new(tool, places, most, timeouts))
+}
+
 /// Where a tool or a model of that name is declared, as far as that is known.
 pub type Declared<'a> = dyn Fn(&Place, &str) -> Option<Span> + 'a;
 
@@ -168,6 +181,7 @@ struct Binding<'a> {
     /// Where tools are declared, when a flow is looked at that does not run.
     declared: Option<&'a Declared<'a>>,
     wire: Arc<Wire>,
+    places: Places,
     /// Made so far, so that the models of one provider share its bounds.
     providers: BTreeMap<String, Arc<Provider>>,
     /// MCP servers made so far, so that the tools of one share its session.
@@ -193,6 +207,7 @@ impl<'a> Binding<'a> {
             folder,
             declared: None,
             wire: Wire::new(),
+            places: Places::default(),
             providers: BTreeMap::new(),
             servers: BTreeMap::new(),
             graphs: BTreeMap::new(),
@@ -211,8 +226,14 @@ impl<'a> Binding<'a> {
     ) -> Result<Backends, Diagnostics> {
         let models: Vec<_> = flow.models.iter().map(|m| self.model(flow, m)).collect();
         let tools: Vec<_> = flow.tools.iter().map(|t| self.tool(flow, t)).collect();
-        let models: Option<_> = models.into_iter().collect();
-        let tools: Option<_> = tools.into_iter().collect();
+        let secrets = Arc::new(self.config.secrets());
+        let mask = |made: Arc<dyn ToolBackend>| mask::tool(made, &secrets);
+        let models = models.into_iter();
+        let models: Option<_> = models
+            .map(|made| Some(mask::model(made?, &secrets)))
+            .collect();
+        let tools = tools.into_iter();
+        let tools: Option<_> = tools.map(|made| Some(made?.map(mask))).collect();
         match (models, tools) {
             (Some(models), Some(tools)) if !self.found.has_errors() => Ok(Backends {
                 models,
@@ -265,7 +286,7 @@ impl<'a> Binding<'a> {
     fn bound_model(&mut self, flow: &Flow, model: &Model) -> Option<Arc<dyn ChatModel>> {
         let Some(entry) = self.config.model(&model.name) else {
             let provider = self.provider(&model.provider, model, None, flow)?;
-            return Some(provider);
+            return Some(self.bounded(provider, &model.provider));
         };
         match &entry.value {
             ModelBinding::Scripted => {
@@ -279,10 +300,13 @@ impl<'a> Binding<'a> {
             ModelBinding::Other {
                 provider,
                 model: other,
-            } => Some(Arc::new(Renamed {
-                provider: self.provider(provider, model, entry.span, flow)?,
-                model: other.clone(),
-            })),
+            } => {
+                let renamed = Arc::new(Renamed {
+                    provider: self.provider(provider, model, entry.span, flow)?,
+                    model: other.clone(),
+                });
+                Some(self.bounded(renamed, provider))
+            }
         }
     }
 
@@ -316,6 +340,14 @@ impl<'a> Binding<'a> {
             }
             self.found.push(finding);
         }
+    }
+
+    /// A provider's model, with a place for each of its requests and a bound in time.
+    fn bounded(&self, model: Arc<dyn ChatModel>, provider: &str) -> Arc<dyn ChatModel> {
+        let entry = self.config.providers.get(provider);
+        let own = entry.and_then(|entry| entry.value.timeout);
+        let timeouts = (own, MODEL_TIMEOUT);
+        Arc::new(Limited::new(model, &self.places.requests, None, timeouts))
     }
 
     fn provider(
@@ -427,11 +459,17 @@ impl<'a> Binding<'a> {
                 ))
             }
             ToolSpec::Graph(spec) => self.graph(flow, tool, spec),
-            ToolSpec::Mcp(spec) => self.mcp(flow, tool, spec),
+            ToolSpec::Mcp(spec) => {
+                let made = self.mcp(flow, tool, spec);
+                let most = (None, (spec.timeout, TOOL_TIMEOUT));
+                limited(made, &self.places.requests, most)
+            }
             ToolSpec::Command(spec) => {
                 let runs_it = format!("tool `{}`", tool.name);
                 self.program(&runs_it, spec, span);
-                Arc::new(CommandTool::new(spec.clone(), self.folder))
+                let tool = CommandTool::new(spec.clone(), self.folder);
+                let most = (spec.max_concurrency, (spec.timeout, TOOL_TIMEOUT));
+                limited(Arc::new(tool), &self.places.commands, most)
             }
             ToolSpec::Script(replies) => Arc::new(ScriptTool::new(replies.clone())),
             ToolSpec::Http(spec) => {
@@ -454,7 +492,18 @@ impl<'a> Binding<'a> {
                         format!("tool `{name}` has no parameter `{used}`, used in `{text}`");
                     self.report(span, message, help);
                 }
-                Arc::new(HttpTool::new((**spec).clone(), Arc::clone(&self.wire)))
+                let mut spec = (**spec).clone();
+                spec.hosts = self.config.allow_hosts.clone().unwrap_or_default();
+                if spec.hosts.is_empty() && entry.missing.is_empty() && is_filled_in(&spec.url) {
+                    let name = &tool.name;
+                    let message =
+                        format!("arguments of tool `{name}` make up the host that it asks");
+                    let help = "say which hosts it may reach: `allow_hosts: [api.example.com, \"*.example.org\"]`";
+                    self.report(span, message, help.to_owned());
+                }
+                let most = (spec.max_concurrency, (spec.timeout, TOOL_TIMEOUT));
+                let tool = HttpTool::new(spec, Arc::clone(&self.wire));
+                limited(Arc::new(tool), &self.places.requests, most)
             }
         }
     }

@@ -5,18 +5,21 @@
 //!
 //! Reading order: [`secret`], [`yaml`], [`subset`] and [`group`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
 //! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`service`] (programs beside scenarios), [`config`]
-//! (`graphc.yaml`), [`given`] (what a program brings itself), [`bindings`] (the settings of a scenario), [`bind`](mod@bind) (which backend serves which model and tool of a flow).
+//! (`graphc.yaml`), [`limit`] (calls at a time), [`mask`] (no secrets in what comes out of a backend), [`given`] (what a program brings itself), [`bindings`] (the settings of a scenario), [`bind`](mod@bind) (which backend serves which model and tool of a flow).
 
 pub mod bind;
 pub mod bindings;
 pub mod config;
 pub mod given;
 pub mod group;
+pub mod limit;
 pub mod llm;
+pub mod mask;
 pub mod scenario;
-pub mod secret;
 pub mod service;
 pub mod subset;
 pub mod tool;
 pub mod wire;
 pub mod yaml;
+
+pub use crate::base::secret;

@@ -1,5 +1,6 @@
 //! Why a command ended early.
 
+use crate::diag::render::snippet::visible;
 use crate::embed::text::FileError;
 
 use super::exit::Exit;
@@ -62,14 +63,15 @@ impl Failure {
         if self.message.is_empty() {
             return;
         }
-        let mut lines = self.message.lines();
+        let message = visible(&self.message);
+        let mut lines = message.lines();
         term::say(&format!("error: {}", lines.next().unwrap_or_default()));
         lines.for_each(|line| term::say(&format!("  {line}")));
         if let Some(lines) = &self.lines {
             term::say(lines);
         }
         if let Some(help) = &self.help {
-            term::say(&format!("  help: {help}"));
+            term::say(&format!("  help: {}", visible(help)));
         }
     }
 }

@@ -1,17 +1,24 @@
 //! Results on stdout.
 
-use std::io::{ErrorKind, Write, stdout};
+use std::borrow::Cow;
+use std::io::{ErrorKind, IsTerminal, Write, stdout};
 use std::path::Path;
+
+use crate::diag::render::snippet::visible_styled;
 
 use super::failure::Failure;
 use super::{Context, files};
 
-/// Writes a text to stdout, at once.
+/// Writes a text to stdout, at once. A terminal gets nothing that steers it but colours; a file or pipe gets the text as it is.
 ///
 /// A reader that has gone away (`graphc .. | head`) decides nothing: the command goes on to its own status, and what is
 /// written for nobody is lost. A full disk and the like are failures.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = stdout().lock();
+    let text = match stdout.is_terminal() {
+        true => Cow::Owned(visible_styled(text)),
+        false => Cow::Borrowed(text),
+    };
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());

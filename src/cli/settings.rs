@@ -10,6 +10,7 @@ use crate::diag::{Diagnostics, render};
 
 use super::flow::Naming;
 use super::{Context, Exit, Failure, files, term};
+use crate::embed::environment::Environment;
 use crate::embed::flows::load_flows;
 use crate::embed::project::Project;
 
@@ -30,15 +31,8 @@ pub fn bindings(
     context: &Context,
     variables: &[(String, String)],
 ) -> Result<Bindings, Failure> {
-    let env = |name: &str| {
-        let given = variables.iter().rev().find(|(given, _)| given == name);
-        given.map_or_else(
-            || std::env::var(name).ok(),
-            |(_, value)| Some(value.clone()),
-        )
-    };
     let mut sources = SourceMap::new();
-    let config = read_in(project, context, &mut sources, &env)?;
+    let config = read_in(project, context, &mut sources, variables)?;
     Ok(Bindings {
         config: config.map_err(|found| say(&found, &sources, context, Exit::Unusable))?,
         folder: project.home.clone(),
@@ -52,20 +46,25 @@ pub fn read(
     context: &Context,
     sources: &mut SourceMap,
 ) -> Result<Result<Config, Diagnostics>, Failure> {
-    read_in(project, context, sources, &|name| std::env::var(name).ok())
+    read_in(project, context, sources, &[])
 }
 
-/// The same in an environment.
+/// The same, with variables that go before those of the environment.
 fn read_in(
     project: &Project,
     context: &Context,
     sources: &mut SourceMap,
-    env: &dyn Fn(&str) -> Option<String>,
+    variables: &[(String, String)],
 ) -> Result<Result<Config, Diagnostics>, Failure> {
+    let environment = Environment::of(project.settings.as_deref())?;
+    let env = |name: &str| {
+        let given = variables.iter().rev().find(|(given, _)| given == name);
+        given.map_or_else(|| environment.get(name), |(_, value)| Some(value.clone()))
+    };
     let profile = context.profile.as_deref();
     let Some(path) = &project.settings else {
         return match profile {
-            None => Ok(Ok(Config::empty(env))),
+            None => Ok(Ok(Config::empty(&env))),
             Some(profile) => Err(Failure::unusable(format!(
                 "there is no `graphc.yaml` that could have a profile `{profile}`"
             ))
@@ -86,7 +85,7 @@ fn read_in(
     let named = context.config.as_deref();
     let name = named.map_or_else(|| Naming::new(false)?.show(path), |p| Ok(files::shown(p)))?;
     let file = sources.add(&name, &text);
-    let config = config::load(sources, file, profile, env);
+    let config = config::load(sources, file, profile, &env);
     Ok(config.map(|mut config| {
         load_flows(&mut config, &project.home);
         config

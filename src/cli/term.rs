@@ -6,6 +6,7 @@ use std::io::{IsTerminal, Write, stderr, stdin, stdout};
 use clap::ValueEnum;
 
 use crate::diag::render::Style;
+use crate::diag::render::snippet::visible_styled;
 
 /// When to write colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -110,8 +111,8 @@ fn width() -> usize {
     }
 }
 
-/// Writes a line for people to stderr. A stderr that can't be written to leaves nobody to tell.
+/// Writes a line for people to stderr, with nothing that steers a terminal but colours. A stderr that can't be written to leaves nobody to tell.
 pub fn say(text: &str) {
     let mut stderr = anstream::AutoStream::new(stderr(), anstream::ColorChoice::Always);
-    let _ = writeln!(stderr, "{text}");
+    let _ = writeln!(stderr, "{}", visible_styled(text));
 }

@@ -19,6 +19,7 @@ use crate::run::store::{Store, StoreError};
 use crate::run::tool::ToolBackend;
 use crate::store;
 
+use super::environment::Environment;
 use super::flows::load_flows;
 use super::load::Refused;
 use super::project::Project;
@@ -262,7 +263,8 @@ fn read_settings(
     let mut sources = SourceMap::new();
     let text = text::read(file)?;
     let id = sources.add(&shown(file), &text);
-    let env = |name: &str| std::env::var(name).ok();
+    let environment = Environment::of(Some(file))?;
+    let env = |name: &str| environment.get(name);
     match config::load(&sources, id, profile, &env) {
         Ok(mut config) => {
             load_flows(&mut config, &project.home);

@@ -45,6 +45,7 @@
 
 pub mod build;
 pub mod disk;
+pub mod environment;
 pub mod flows;
 pub mod load;
 pub mod project;

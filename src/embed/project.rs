@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::text::FileError;
+use super::text::{FileError, shown};
 
 /// Name of the settings file.
 pub const SETTINGS: &str = "graphc.yaml";
@@ -10,7 +10,7 @@ pub const SETTINGS: &str = "graphc.yaml";
 /// A project. All paths are absolute and without links in their folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// The settings: the one that was named, else the nearest above the flow.
+    /// The settings: the one that was named, else the nearest above the flow, within its repository and the user's home.
     pub settings: Option<PathBuf>,
     /// The folder of the settings, or without settings that of the flow: commands run here, threads
     /// are kept here.
@@ -28,10 +28,7 @@ impl Project {
         let folder = canonical(folder)?;
         let settings = match settings {
             Some(named) => Some(canonical(named)?),
-            None => folder
-                .ancestors()
-                .map(|above| above.join(SETTINGS))
-                .find(|path| path.is_file()),
+            None => nearest(&folder)?,
         };
         let beside = settings.as_deref().and_then(Path::parent);
         let home = beside.unwrap_or(&folder).to_owned();
@@ -44,6 +41,50 @@ impl Project {
             home,
         })
     }
+}
+
+/// The settings of a folder or of the nearest one above it, not above the root of its repository or the user's home.
+///
+/// # Errors
+/// Where the file is another user's: it would say which programs run.
+fn nearest(folder: &Path) -> Result<Option<PathBuf>, FileError> {
+    let home = std::env::var_os("HOME").and_then(|home| Path::new(&home).canonicalize().ok());
+    for above in folder.ancestors() {
+        let path = above.join(SETTINGS);
+        if path.is_file() {
+            trust(&path)?;
+            return Ok(Some(path));
+        }
+        if above.join(".git").exists() || home.as_deref() == Some(above) {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// As git does it since CVE-2022-24765; who is root may do anything here anyway.
+#[cfg(unix)]
+fn trust(path: &Path) -> Result<(), FileError> {
+    use std::os::unix::fs::MetadataExt;
+    let about = path
+        .metadata()
+        .map_err(|error| FileError::of("read", path, &error))?;
+    let owner = about.uid();
+    match owner == 0 || owner == rustix::process::geteuid().as_raw() {
+        true => Ok(()),
+        false => Err(FileError {
+            message: format!(
+                "`{}` is another user's (uid {owner}), and says which programs run",
+                shown(path)
+            ),
+            help: Some("if that is meant, name it: `--config FILE`"),
+        }),
+    }
+}
+
+#[cfg(not(unix))]
+fn trust(_: &Path) -> Result<(), FileError> {
+    Ok(())
 }
 
 /// The current folder.

@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::base::secret::RunSecrets;
 use crate::ir::GraphId;
 
 use super::ambient::Ambient;
@@ -43,6 +45,8 @@ pub struct RunContext {
     pub events: Option<EventSink>,
     /// Who watches its model calls.
     pub calls: Option<Watcher>,
+    /// Secrets that the run was given; kept nowhere.
+    pub secrets: Arc<RunSecrets>,
     /// The thread.
     pub thread_id: Arc<str>,
     /// The run.
@@ -53,6 +57,8 @@ pub struct RunContext {
     pub cut_off: CutOff,
     /// Cancelled from outside.
     pub cancel: CancellationToken,
+    /// How long it waits for calls of tools once it is cancelled.
+    pub cancel_grace: Duration,
     /// Asked to stop once the super-steps under way are committed.
     pub drain: CancellationToken,
     /// Places for tasks that work at the same time; `None` where there is one for each.

@@ -19,7 +19,7 @@ use super::store::{EffectRecord, Lease, Record, Store, StoreError, ThreadImage};
 
 mod writer;
 
-use writer::Writer;
+use writer::{MOST_BYTES, Writer};
 
 /// When records reach the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -31,7 +31,8 @@ pub enum Durability {
     /// the outside begins only when all that finished before it are kept.
     #[default]
     Async,
-    /// At the end, at an interrupt and on an error; and before a call that must not be made twice or uses a permission for one call.
+    /// At the end, at an interrupt and on an error; before a call that must not be made twice or uses a permission for one call; and where
+    /// what is to be kept would take too much memory.
     Exit,
 }
 
@@ -42,6 +43,8 @@ type Subject = (String, String);
 struct State {
     /// Records that the writer has not been given yet.
     held: Vec<Record>,
+    /// About how many bytes they are.
+    held_bytes: usize,
     /// Whether records wait for the next checkpoint, to be kept with it or not at all.
     holding: bool,
     counts: BTreeMap<Subject, u64>,
@@ -267,7 +270,9 @@ impl Journal {
 
     /// Forgets what is kept back.
     pub fn drop_held(&self) {
-        self.state().held.clear();
+        let mut state = self.state();
+        state.held.clear();
+        state.held_bytes = 0;
     }
 
     /// Passes records on, all or none, behind those before them.
@@ -278,13 +283,14 @@ impl Journal {
             if records.iter().any(|r| matches!(r, Record::Checkpoint(_))) {
                 state.holding = false;
             }
-            if self.durability == Durability::Exit || state.holding {
-                state.held.extend(records);
+            state.held_bytes += writer::size(&records);
+            state.held.extend(records);
+            let at_the_end = self.durability == Durability::Exit && state.held_bytes < MOST_BYTES;
+            if at_the_end || state.holding {
                 return;
             }
-            let mut held = std::mem::take(&mut state.held);
-            held.extend(records);
-            held
+            state.held_bytes = 0;
+            std::mem::take(&mut state.held)
         };
         writer.append(records);
     }
@@ -313,7 +319,7 @@ impl Journal {
     pub async fn committed(&self) -> Result<(), StoreError> {
         match self.durability {
             Durability::Sync => self.settle().await,
-            Durability::Async => {
+            Durability::Async | Durability::Exit => {
                 let Some(writer) = &self.writer else {
                     return Ok(());
                 };
@@ -323,7 +329,6 @@ impl Journal {
                 }
                 writer.failed()
             }
-            Durability::Exit => Ok(()),
         }
     }
 
@@ -335,6 +340,7 @@ impl Journal {
         if let Some(writer) = &self.writer {
             let mut state = self.state();
             if !state.holding && !state.held.is_empty() {
+                state.held_bytes = 0;
                 let held = std::mem::take(&mut state.held);
                 // Sent under the lock: no later record goes ahead of it.
                 writer.append(held);

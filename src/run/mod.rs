@@ -32,6 +32,7 @@ pub mod extern_node;
 pub mod former;
 pub mod frame;
 pub mod freshness;
+pub mod grace;
 mod growth;
 pub mod half_join;
 pub mod interrupt;

@@ -1,6 +1,7 @@
 //! The trait behind which every chat model stands.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
+use crate::base::secret::RunSecrets;
 use crate::ir::ErrorKind;
 use crate::value::List;
 
@@ -266,6 +268,8 @@ pub struct CallContext {
     pub nested: Option<Nested>,
     /// Where a tool reports while it works; none where it declares no event for that.
     pub reports: Option<Reports>,
+    /// Secrets that this run was given, by name. They must not stand in what the call gives.
+    pub secrets: Arc<RunSecrets>,
     /// Where a backend says that it waits for its turn, which counts as the time of nothing that is bounded: neither of the
     /// call nor of its node.
     pub waits: Waits,

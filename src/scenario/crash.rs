@@ -171,7 +171,7 @@ impl TempFolder {
             uuid::Uuid::new_v4()
         );
         let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder)?;
+        crate::store::private::make_folder(&folder)?;
         Ok(Self(folder))
     }
 

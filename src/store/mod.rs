@@ -13,6 +13,7 @@ mod holder;
 mod items;
 mod memory;
 mod postgres;
+pub mod private;
 mod row;
 mod rules;
 mod sqlite;

@@ -21,6 +21,7 @@ pub fn context() -> CallContext {
         memory: None,
         nested: None,
         reports: None,
+        secrets: Default::default(),
         waits: Default::default(),
     }
 }

@@ -92,6 +92,7 @@ pub fn context() -> CallContext {
         memory: None,
         nested: None,
         reports: None,
+        secrets: Default::default(),
         waits: Default::default(),
     }
 }

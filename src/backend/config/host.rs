@@ -1,9 +1,11 @@
-//! Addresses that only this machine, or the network that it stands in, can reach.
+//! `allow_hosts`, and addresses that only this machine, or the network that it stands in, can reach.
 
 use std::net::IpAddr;
 
 use reqwest::Url;
 
+use crate::backend::tool::http::host::HostRule;
+use crate::backend::wire::is_public;
 use crate::backend::yaml::Cursor;
 use crate::diag::{Diagnostic, codes};
 
@@ -24,16 +26,27 @@ pub fn note_private(cursor: &Cursor<'_>) {
     cursor.report(finding.help(help));
 }
 
+/// Reads `allow_hosts`.
+pub fn read_allowed(cursor: &Cursor<'_>) -> Vec<HostRule> {
+    let mut rules = Vec::new();
+    for cursor in cursor.items() {
+        let Some(text) = cursor.text() else { continue };
+        let rule = HostRule::parse(text);
+        if rule.is_none() {
+            let message = format!("`{text}` is no host");
+            let help = "write `api.example.com`, `10.0.0.7:8080`, `*.example.com`, or `*` for all that are public";
+            cursor.report(cursor.finding(message).help(help));
+        }
+        rules.extend(rule);
+    }
+    rules
+}
+
 fn private(url: &Url) -> Option<String> {
     let host = url.host_str()?;
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let is_private = match bare.parse::<IpAddr>() {
-        Ok(IpAddr::V4(ip)) => {
-            ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_unspecified()
-        }
-        Ok(IpAddr::V6(ip)) => {
-            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local()
-        }
+        Ok(ip) => !is_public(ip),
         Err(_) => {
             host == "localhost"
                 || [".localhost", ".local", ".internal", ".lan"]

@@ -27,6 +27,7 @@ use crate::ir::Flow;
 
 use super::llm::Settings;
 use super::secret::Secret;
+use super::tool::http::host::HostRule;
 use super::tool::mcp::spec::ServerSpec;
 
 pub use family::ModelFamily;
@@ -59,6 +60,8 @@ pub struct Config {
     /// Flows that `graph` tools of any part run, by their files as these are written: what was made of them, or why nothing was. Whoever
     /// reads the settings fills this in, since the compiler is none of theirs.
     pub flows: Arc<BTreeMap<String, Result<Arc<Flow>, String>>>,
+    /// Hosts that arguments of `http` tools may lead to.
+    pub allow_hosts: Option<Vec<HostRule>>,
     /// Models by name; `*` stands for all that have no entry of their own.
     pub models: BTreeMap<String, Entry<ModelBinding>>,
     /// Levels of lints by code.
@@ -123,6 +126,7 @@ impl Config {
             tools: BTreeMap::new(),
             mcp_servers: BTreeMap::new(),
             flows: Arc::default(),
+            allow_hosts: None,
             models: BTreeMap::new(),
             lints: BTreeMap::new(),
             model_families: BTreeMap::new(),
@@ -145,6 +149,9 @@ impl Config {
         }
         if part.memory.is_some() {
             self.memory.clone_from(&part.memory);
+        }
+        if part.allow_hosts.is_some() {
+            self.allow_hosts.clone_from(&part.allow_hosts);
         }
         over(&mut self.providers, &part.providers);
         over(&mut self.tools, &part.tools);

@@ -104,13 +104,8 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
 fn bounds(table: &Table<'_>, settings: &mut Settings) {
     settings.timeout = table.get("timeout").and_then(|c| c.timeout());
     settings.idle_timeout = table.get("idle_timeout").and_then(|c| c.timeout());
-    if let Some(cursor) = table.get("max_concurrency") {
-        let most = cursor.count().filter(|most| *most > 0);
-        if most.is_none() && cursor.json().is_u64() {
-            cursor.expected("at least 1");
-        }
-        settings.max_concurrency = most.and_then(|most| usize::try_from(most).ok());
-    }
+    let most = table.get("max_concurrency");
+    settings.max_concurrency = most.and_then(|most| most.at_least_one());
 }
 
 /// What only some protocols have. Without a kind that is known nothing is said of it.

@@ -9,25 +9,27 @@ use crate::diag::literal_secret::literal_secrets;
 use crate::diag::{Diagnostics, codes};
 
 use super::variables::{Form, Variables};
-use super::{Config, Entry, LintLevel, family, mcp, memory, model, provider, tool};
+use super::{Config, Entry, LintLevel, family, host, mcp, memory, model, provider, tool};
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "default_profile",
     "store",
     "memory",
     "providers",
     "tools",
+    "allow_hosts",
     "mcp_servers",
     "models",
     "profiles",
     "lints",
     "model_families",
 ];
-const PROFILE_KEYS: [&str; 8] = [
+const PROFILE_KEYS: [&str; 9] = [
     "store",
     "memory",
     "providers",
     "tools",
+    "allow_hosts",
     "mcp_servers",
     "models",
     "lints",
@@ -172,6 +174,9 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
     entries(table, "tools", env, &mut config.tools, tool::read);
     let servers = &mut config.mcp_servers;
     entries(table, "mcp_servers", env, servers, mcp::server);
+    if let Some(cursor) = table.get("allow_hosts") {
+        config.allow_hosts = Some(host::read_allowed(&cursor));
+    }
     entries(table, "models", env, &mut config.models, model::read);
     entries(table, "lints", env, &mut config.lints, lint);
     let families = &mut config.model_families;

@@ -7,9 +7,9 @@ use serde_json::{Map as JsonMap, Value as Json};
 use crate::backend::secret::{Secret, Secrets};
 use crate::backend::tool::command::{CommandSpec, DEFAULT_ENV, DEFAULT_LIMIT};
 use crate::backend::tool::graph::GraphSpec;
-use crate::backend::tool::http::HttpSpec;
 use crate::backend::tool::http::select::Selector;
 use crate::backend::tool::http::template;
+use crate::backend::tool::http::{self, HttpSpec};
 use crate::backend::tool::mcp::spec::McpSpec;
 use crate::backend::tool::script::ToolReply;
 use crate::backend::tool::sql::SqlSpec;
@@ -39,6 +39,19 @@ pub enum ToolSpec {
     Sql(Box<SqlSpec>),
 }
 
+impl ToolSpec {
+    /// Names of the secrets that a run has to be given for it.
+    pub fn run_secrets(&self) -> Vec<String> {
+        match self {
+            ToolSpec::Command(spec) => spec.run_secrets.clone(),
+            ToolSpec::Http(spec) => http::secrets(spec),
+            ToolSpec::Graph(_) | ToolSpec::Mcp(_) | ToolSpec::Script(_) | ToolSpec::Sql(_) => {
+                Vec::new()
+            }
+        }
+    }
+}
+
 /// Reads one entry.
 pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> {
     let open = cursor.open_table()?;
@@ -48,7 +61,7 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> 
         .collect();
     match kinds.as_slice() {
         ["command"] => command(cursor, variables).map(ToolSpec::Command),
-        ["http"] => http(cursor, variables).map(|spec| ToolSpec::Http(Box::new(spec))),
+        ["http"] => request(cursor, variables).map(|spec| ToolSpec::Http(Box::new(spec))),
         ["graph"] => graph(cursor).map(ToolSpec::Graph),
         ["mcp"] => mcp::tool(cursor).map(ToolSpec::Mcp),
         ["sql"] => sql::read(cursor, variables).map(|spec| ToolSpec::Sql(Box::new(spec))),
@@ -72,10 +85,19 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> 
 }
 
 fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec> {
-    let keys = ["command", "env", "timeout", "max_output"];
+    let keys = [
+        "command",
+        "env",
+        "secrets",
+        "timeout",
+        "max_concurrency",
+        "max_output",
+    ];
     let table = cursor.table("a `command` tool", &keys)?;
     let mut spec = program(&table, variables)?;
     spec.timeout = table.get("timeout").and_then(|timeout| timeout.timeout());
+    let most = table.get("max_concurrency");
+    spec.max_concurrency = most.and_then(|most| most.at_least_one());
     spec.limit = most_bytes(&table, DEFAULT_LIMIT);
     Some(spec)
 }
@@ -136,14 +158,21 @@ pub(super) fn program(table: &Table<'_>, variables: &Variables<'_>) -> Option<Co
             }
         }
     }
+    let run_secrets = table.get("secrets").map(|list| list.items());
+    let run_secrets = run_secrets.unwrap_or_default();
     // What is written out in the file is none.
     secrets.add_all(&variables.secrets());
     Some(CommandSpec {
         argv: words,
         at,
         env,
+        run_secrets: run_secrets
+            .iter()
+            .filter_map(|name| Some(variable(name)?.to_owned()))
+            .collect(),
         secrets,
         timeout: None,
+        max_concurrency: None,
         limit: DEFAULT_LIMIT,
     })
 }
@@ -200,8 +229,8 @@ pub(super) fn argument(text: &str) -> Option<&str> {
     rest.get(..end).map(str::trim)
 }
 
-fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {
-    let outer = cursor.table("an `http` tool", &["http", "timeout"])?;
+fn request(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {
+    let outer = cursor.table("an `http` tool", &["http", "timeout", "max_concurrency"])?;
     let keys = ["method", "url", "headers", "query", "body", "result"];
     let table = outer.get("http")?.table("an `http` request", &keys)?;
     let url = table.require("url")?;
@@ -234,7 +263,11 @@ fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {
             None => None,
         },
         timeout: outer.get("timeout").and_then(|timeout| timeout.timeout()),
+        max_concurrency: outer
+            .get("max_concurrency")
+            .and_then(|most| most.at_least_one()),
         secrets: variables.secrets(),
+        hosts: Vec::new(),
     })
 }
 

@@ -1,4 +1,4 @@
-//! `${NAME}` in the texts of `graphc.yaml`.
+//! `${NAME}` and `${file:PATH}` in the texts of `graphc.yaml`.
 
 use std::cell::{Cell, RefCell};
 
@@ -46,7 +46,7 @@ impl<'a> Variables<'a> {
         (self.env)(name)
     }
 
-    /// The text at `cursor` with its variables filled in: `${NAME}`, `${NAME:-default}`; `$${` is `${`.
+    /// The text at `cursor` with its variables filled in: `${NAME}`, `${NAME:-default}`, `${file:PATH}`; `$${` is `${`.
     pub fn text(&self, cursor: &Cursor<'_>, form: Form) -> Option<String> {
         let text = cursor.text()?;
         Some(self.fill(text, cursor, form))
@@ -97,9 +97,11 @@ impl<'a> Variables<'a> {
             Some((name, default)) => (name, Some(default)),
             None => (inner, None),
         };
+        let file = name.strip_prefix("file:");
         let is_name = !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_name = is_name || file.is_some_and(|path| !path.is_empty());
         if !is_name {
             let message = format!("`{name}` is no name of an environment variable");
             cursor.report(cursor.finding(message));
@@ -119,9 +121,16 @@ impl<'a> Variables<'a> {
             (None, Some(default)) => default.to_owned(),
             (None, None) => {
                 let place = show_path(cursor.path());
-                let message =
-                    format!("the environment variable `{name}` is not set, which `{place}` needs");
+                let message = match file {
+                    Some(path) => format!("the file `{path}` can't be read, which `{place}` needs"),
+                    None => format!(
+                        "the environment variable `{name}` is not set, which `{place}` needs"
+                    ),
+                };
                 let help = match form {
+                    _ if file.is_some() => {
+                        "its path is one from the folder of graphc.yaml".to_owned()
+                    }
                     Form::Secret => "set it".to_owned(),
                     _ => format!("set it, or write `${{{name}:-default}}`"),
                 };

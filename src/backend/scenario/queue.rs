@@ -175,6 +175,7 @@ mod tests {
             memory: None,
             nested: None,
             reports: None,
+            secrets: Default::default(),
             waits: Default::default(),
         }
     }

@@ -8,6 +8,7 @@ mod bounds;
 mod events;
 mod failure;
 mod lines;
+mod public;
 mod redirect;
 mod reported;
 mod retry_after;
@@ -16,7 +17,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::{Client, RequestBuilder, Response};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
 
 use crate::backend::secret::Secrets;
 
@@ -24,6 +25,7 @@ pub use bounds::Bounds;
 pub use events::{Events, events};
 pub use failure::{Failure, causes, excerpt};
 pub use lines::{LINE, LineTooLong, Lines};
+pub use public::is_public;
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -38,6 +40,7 @@ const ERROR_BODY: usize = 64 << 10;
 #[derive(Default)]
 pub struct Wire {
     client: OnceLock<Result<Client, String>>,
+    public: OnceLock<Result<Client, String>>,
 }
 
 impl Wire {
@@ -51,22 +54,40 @@ impl Wire {
     /// # Errors
     /// `Network` where the machine has no usable certificates.
     pub fn client(&self) -> Result<&Client, Failure> {
-        let made = self.client.get_or_init(|| {
-            // An error means that the program around us has chosen a provider, which serves as well.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-            Client::builder()
-                .user_agent(concat!("graphc/", env!("CARGO_PKG_VERSION")))
-                .connect_timeout(CONNECT)
-                .read_timeout(SILENCE)
-                .redirect(redirect::policy())
-                .referer(false)
-                .build()
-                .map_err(|error| failure::causes(&error))
-        });
-        made.as_ref().map_err(|why| {
-            Failure::network(format!("no HTTP client could be made: {why}")).unsent()
+        made(&self.client, |client| client)
+    }
+
+    /// A client that connects to public addresses alone. It uses no proxy, which would look names up itself.
+    ///
+    /// # Errors
+    /// As [`Wire::client`] has them.
+    pub fn public_client(&self) -> Result<&Client, Failure> {
+        made(&self.public, |client| {
+            client.no_proxy().dns_resolver(Arc::new(public::PublicOnly))
         })
     }
+}
+
+/// A client, made at its first use.
+fn made(
+    cell: &OnceLock<Result<Client, String>>,
+    more: impl FnOnce(ClientBuilder) -> ClientBuilder,
+) -> Result<&Client, Failure> {
+    let made = cell.get_or_init(|| {
+        // An error means that the program around us has chosen a provider, which serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .user_agent(concat!("graphc/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            .read_timeout(SILENCE)
+            .redirect(redirect::policy())
+            .referer(false);
+        more(client)
+            .build()
+            .map_err(|error| failure::causes(&error))
+    });
+    made.as_ref()
+        .map_err(|why| Failure::network(format!("no HTTP client could be made: {why}")).unsent())
 }
 
 /// Who is asked, for messages.

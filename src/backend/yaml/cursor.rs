@@ -190,6 +190,15 @@ impl<'a> Cursor<'a> {
             .collect()
     }
 
+    /// A number of things, one at least.
+    pub fn at_least_one(&self) -> Option<usize> {
+        let most = self.count().filter(|most| *most > 0);
+        if most.is_none() && self.json().is_u64() {
+            self.expected("at least 1");
+        }
+        most.and_then(|most| usize::try_from(most).ok())
+    }
+
     /// A text.
     pub fn text(&self) -> Option<&'a str> {
         let text = self.json.as_str();

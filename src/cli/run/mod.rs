@@ -18,6 +18,7 @@ pub mod process;
 pub mod progress;
 pub mod remedy;
 pub mod scene;
+pub mod secret;
 mod served;
 pub mod session;
 pub mod signals;
@@ -123,6 +124,9 @@ pub struct RunOptions {
     /// Change a thread of an earlier version of the flow as its `migrate` blocks say
     #[arg(long)]
     pub migrate: bool,
+    /// A secret for tools, kept nowhere: of the environment's variable `NAME`, or of a file; may be given several times
+    #[arg(long = "secret", value_name = "NAME|NAME=@FILE")]
+    pub secrets: Vec<secret::SecretArg>,
     /// The longest that the run may take, such as `90s` or `10m`
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub timeout: Option<Duration>,

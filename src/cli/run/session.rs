@@ -23,6 +23,7 @@ use super::answers::Answers;
 use super::hint::Hint;
 use super::process::{new_thread, runtime};
 use super::scene::{self, Scene};
+use super::secret;
 use super::served::Served;
 use super::stops::known_nodes;
 use super::watch::Watch;
@@ -128,6 +129,10 @@ impl<'a> Session<'a> {
             let pasted = Pasted::new(how.store.as_deref(), context);
             needs_thread(&runtime, (&store, thread), &place, &pasted)?;
         }
+        let secrets = secret::given(&how.secrets)?;
+        if scene.is_none() {
+            secret::known(&flow, &config, &secrets)?;
+        }
         let settings = (&loaded.project, &config, &sources);
         let served = Served::new(&flow, scene.as_ref(), settings, &runtime, context)?;
         let script = scene.as_ref().map(|scene| Arc::clone(&scene.script));
@@ -182,6 +187,7 @@ impl<'a> Session<'a> {
                 max_concurrency: how.max_concurrency.map(|most| most as usize),
                 max_tasks: how.max_tasks.map(|most| most as usize),
                 timeout: how.timeout,
+                secrets,
                 migrate: how.migrate,
                 interrupt_before: wanted.interrupt_before,
                 drop_stops: wanted.no_stops,

@@ -72,7 +72,7 @@ pub async fn run(
             let file = flow.as_ref().map_or("FILE", |(file, _)| file);
             let flow = flow.as_ref().map(|(_, plan)| &*plan.flow);
             let hint = shelf.hint(file, thread, flow, context);
-            human(&info, &standing, &open, (&hint, flow), word)
+            visible(&human(&info, &standing, &open, (&hint, flow), word))
         }
     };
     output::print(&text)
@@ -258,7 +258,7 @@ fn human(
     line("next", &standing.next.join(", "));
     for (index, permission) in standing.permissions.iter().enumerate() {
         let name = if index == 0 { "permitted" } else { "" };
-        line(name, &visible(&permitted(permission)));
+        line(name, &permitted(permission));
     }
     let error = status.error.as_ref().filter(|_| newest);
     if let Some(error) = error.filter(|_| status.state == RunState::Failed) {

@@ -247,11 +247,43 @@ pub fn visible(text: &str) -> String {
         out.push(match c {
             '\n' | '\t' => c,
             '\r' if chars.peek() == Some(&'\n') => c,
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                '\u{fffd}'
+            }
             c if c.is_ascii_control() => '?',
+            '\u{61c}' => '¿',
             c if c.is_control() => '¿',
             c => c,
         });
     }
     out
+}
+
+/// The same, but for colours, bold and dim: what this program itself writes. Text that others made has been through
+/// [`visible`] before it is put between them.
+pub fn visible_styled(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let mut out = visible(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part
+            .find(|c: char| !c.is_ascii_digit() && c != ';')
+            .unwrap_or(part.len());
+        let (codes, rest) = part.split_at(end);
+        let is_style = |code: &str| {
+            matches!(code, "" | "0" | "1" | "2" | "3" | "4" | "22" | "39") || colour(code)
+        };
+        match rest.strip_prefix('m') {
+            Some(rest) if codes.split(';').all(is_style) => {
+                out += &format!("\x1b[{codes}m{}", visible(rest));
+            }
+            _ => out += &format!("?[{}", visible(part)),
+        }
+    }
+    out
+}
+
+/// Whether a code sets the colour of the text, not that behind it.
+fn colour(code: &str) -> bool {
+    let code = code.parse::<u8>();
+    code.is_ok_and(|code| (30..38).contains(&code) || (90..98).contains(&code))
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
+use crate::base::secret::RunSecrets;
 use crate::ir::{ErrorKind, GraphId};
 
 use super::ambient::Ambient;
@@ -22,6 +23,7 @@ use super::error::RunError;
 use super::exchange::Watcher;
 use super::former::FormerNames;
 use super::frame::Frame;
+use super::grace::CANCEL_GRACE;
 use super::interrupt::Answer;
 use super::journal::{Durability, Journal};
 use super::kept::Kept;
@@ -101,6 +103,9 @@ pub struct RunOptions {
     /// Constants of the run, an object of the graph's `context`; null stands for none. A resume has
     /// those that the run began with.
     pub context: Json,
+    /// Secrets for this process's part of the run, by name: tools and providers may use them. They are kept nowhere, so a resume
+    /// gives them again.
+    pub secrets: Arc<RunSecrets>,
     /// Whether a thread of an earlier version of the flow is changed as its `migrate` blocks say.
     pub migrate: bool,
     /// Nodes to stop before, by name or path, or `*` for each. A resume also stops before those that the run was told of earlier.
@@ -117,6 +122,9 @@ pub struct RunOptions {
     pub calls: Option<Watcher>,
     /// Cancels the run: it stops before its next effect.
     pub cancel: CancellationToken,
+    /// How long a cancelled run waits for the calls of tools that are under way, before it ends them; [`CANCEL_GRACE`] where left
+    /// out.
+    pub cancel_grace: Option<Duration>,
     /// Drains the run: the super-steps under way are finished and committed, then it stops as one that was cancelled.
     /// A run that is done with them is done.
     pub drain: CancellationToken,
@@ -357,9 +365,11 @@ impl Engine {
             ambient: self.ambient.clone(),
             events: options.events.clone(),
             calls: options.calls.clone(),
+            secrets: Arc::clone(&options.secrets),
             thread_id: thread_id.into(),
             run_id: run_id.into(),
             cancel: options.cancel.clone(),
+            cancel_grace: options.cancel_grace.unwrap_or(CANCEL_GRACE),
             drain: options.drain.clone(),
             slots: options.max_concurrency.map(Slots::new),
             tasks: TaskLimit(options.max_tasks.unwrap_or(MAX_TASKS)),

@@ -6,11 +6,19 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::run::store::{Lease, Record, Store, StoreError};
+use serde_json::Value as Json;
 
-/// Appends that may wait for the store under [`Durability::Async`](super::Durability::Async): a run that is quicker than its store waits for it,
-/// rather than take all memory.
+use crate::run::store::{Change, Lease, Record, Store, StoreError};
+use crate::value::Value;
+
+/// Appends that may wait for the store: a run that is quicker than its store waits for it, rather than take all memory.
 const MOST_WAITING: usize = 256;
+
+/// Bytes that may wait for the store, beside the append that makes them more.
+pub const MOST_BYTES: usize = 32 << 20;
+
+/// Bytes after which a batch takes no more appends: a store makes text of it as a whole.
+const MOST_IN_BATCH: usize = 8 << 20;
 
 /// Passes records to a store in order, from a task of its own that owns the lease.
 pub struct Writer {
@@ -45,9 +53,11 @@ impl Writer {
 
     /// Passes records on, all or none, behind those before them. An error shows at the next barrier.
     pub fn append(&self, records: Vec<Record>) {
+        let bytes = size(&records);
         self.behind.appends.fetch_add(1, Ordering::Relaxed);
+        self.behind.bytes.fetch_add(bytes, Ordering::Relaxed);
         // The task ends only when the writer is closed.
-        let _ = self.queue.send(Job::Append(records));
+        let _ = self.queue.send(Job::Append(records, bytes));
     }
 
     /// Waits until all records so far are kept.
@@ -67,7 +77,7 @@ impl Writer {
 
     /// Whether so much waits for the store that a run has to wait as well.
     pub fn is_far_behind(&self) -> bool {
-        self.behind.appends.load(Ordering::Relaxed) >= MOST_WAITING
+        self.behind.are_many()
     }
 
     /// Waits until that is not so, or the store has failed.
@@ -90,14 +100,19 @@ impl Writer {
 #[derive(Default)]
 struct Behind {
     appends: AtomicUsize,
+    bytes: AtomicUsize,
     fewer: Notify,
 }
 
 impl Behind {
+    fn are_many(&self) -> bool {
+        self.appends.load(Ordering::Acquire) >= MOST_WAITING
+            || self.bytes.load(Ordering::Acquire) >= MOST_BYTES
+    }
+
     /// Waits until there are few, or the store has failed.
     async fn few(&self, failed: &OnceLock<StoreError>) {
-        let many =
-            || failed.get().is_none() && self.appends.load(Ordering::Acquire) >= MOST_WAITING;
+        let many = || failed.get().is_none() && self.are_many();
         while many() {
             let fewer = self.fewer.notified();
             tokio::pin!(fewer);
@@ -109,14 +124,16 @@ impl Behind {
         }
     }
 
-    fn kept(&self, appends: usize) {
+    fn kept(&self, appends: usize, bytes: usize) {
         self.appends.fetch_sub(appends, Ordering::Release);
+        self.bytes.fetch_sub(bytes, Ordering::Release);
         self.fewer.notify_waiters();
     }
 }
 
 enum Job {
-    Append(Vec<Record>),
+    /// Records and about how many bytes they are.
+    Append(Vec<Record>, usize),
     /// Answers with the first error so far, once all before it is kept.
     Barrier(oneshot::Sender<Result<(), StoreError>>),
 }
@@ -152,6 +169,48 @@ impl Drop for Writing {
     }
 }
 
+/// About how many bytes records are as text.
+pub fn size(records: &[Record]) -> usize {
+    let sizes = records.iter().map(|record| match record {
+        Record::Checkpoint(checkpoint) => {
+            let writes = checkpoint.writes.iter();
+            json_size(&checkpoint.schedule)
+                + writes
+                    .map(|write| change_size(&write.change))
+                    .sum::<usize>()
+        }
+        Record::Effect(effect) => json_size(&effect.outcome),
+        Record::Status(_) | Record::Forget(_) => 0,
+    });
+    sizes.map(|size| size + 100).sum()
+}
+
+fn change_size(change: &Change) -> usize {
+    let weight = match change {
+        Change::Put(value) => value.weight(),
+        Change::Append(values) => values.iter().map(Value::weight).sum(),
+        Change::Merge(entries) => entries
+            .iter()
+            .map(|(key, value)| key.len() / 16 + 1 + value.weight())
+            .sum(),
+        Change::Clear => 0,
+    };
+    // An element, or 16 bytes of text, weighs one.
+    weight.saturating_mul(16)
+}
+
+fn json_size(json: &Json) -> usize {
+    match json {
+        Json::String(text) => text.len(),
+        Json::Array(items) => items.iter().map(|item| json_size(item) + 1).sum(),
+        Json::Object(entries) => entries
+            .iter()
+            .map(|(key, item)| key.len() + json_size(item) + 4)
+            .sum(),
+        _ => 8,
+    }
+}
+
 /// Notes the latest checkpoint among records that are kept.
 fn note_kept(kept_seq: &AtomicU64, records: &[Record]) {
     let seqs = records.iter().filter_map(|record| match record {
@@ -173,17 +232,21 @@ async fn write(
     while let Some(job) = jobs.recv().await {
         let mut waiting = Vec::new();
         let mut next = Some(job);
-        let mut appends = 0;
-        // All that has queued up meanwhile goes into one append.
+        let (mut appends, mut bytes) = (0, 0);
+        // What has queued up meanwhile goes into one append, as far as that stays small.
         while let Some(job) = next {
             match job {
-                Job::Append(records) => {
+                Job::Append(records, size) => {
                     batch.extend(records);
                     appends += 1;
+                    bytes += size;
                 }
                 Job::Barrier(done) => waiting.push(done),
             }
-            next = jobs.try_recv().ok();
+            next = match bytes < MOST_IN_BATCH {
+                true => jobs.try_recv().ok(),
+                false => None,
+            };
         }
         let Writing {
             store,
@@ -206,7 +269,7 @@ async fn write(
         }
         // Not only cleared: what one long append took is not held for the run's life.
         batch = Vec::new();
-        behind.kept(appends);
+        behind.kept(appends, bytes);
         for done in waiting {
             let _ = done.send(failed.get().cloned().map_or(Ok(()), Err));
         }

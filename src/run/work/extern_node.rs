@@ -12,6 +12,7 @@ use crate::run::channel::Incoming;
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::extern_node::ExternCall;
+use crate::run::grace::within_grace;
 use crate::run::model::CallContext;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
@@ -103,16 +104,19 @@ async fn one_attempt(
         idempotency_key: run.effects.idempotency_key(cx, id),
         rank: run.effects.rank(),
         timeout: None,
-        // It may have done its work already: a run that is cancelled waits for it.
+        // It may have done its work already: a run that is cancelled waits for it, as long as its grace.
         cancel: CancellationToken::new(),
         stop: run.effects.stop.clone(),
         memory: None,
         nested: None,
         reports: None,
+        secrets: Arc::clone(&cx.secrets),
         waits: run.effects.waits.clone(),
     };
     let name = call.name.clone();
-    let made = backend.run(call, &context).await;
+    let under = (&*name, &context.cancel);
+    let made = backend.run(call, &context);
+    let made = within_grace(cx, &run.effects.stop, under, made).await;
     let made = made.map(Json::Object).map_err(|error| Failure {
         retry_after: error.retry_after,
         ..RunError::from(error).into()

@@ -341,6 +341,7 @@ async fn one_attempt(
         memory: None,
         nested: None,
         reports: None,
+        secrets: Arc::clone(&cx.secrets),
         waits: run.effects.waits.of_call(),
     };
     let asked = async {

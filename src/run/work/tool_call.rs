@@ -28,6 +28,9 @@ use super::body;
 use super::narrow;
 use super::tool_outside::{all, call_outside, or_instead};
 
+/// Calls of one reply that are made; the rest is answered with an error.
+pub const MOST_CALLS: usize = 128;
+
 /// A call that a model asked for.
 pub struct Requested {
     id: String,
@@ -129,8 +132,11 @@ pub async fn answer_all<'a>(
     let mut ready = Vec::new();
     let mut changed = BTreeMap::new();
     let mut open = Vec::new();
-    let wanted = calls.iter().zip(&scopes);
-    let wanted = wanted.map(|(call, scope)| requested(run, node, tools, call, scope));
+    let wanted = calls.iter().zip(&scopes).enumerate();
+    let wanted = wanted.map(|(index, (call, scope))| match index < MOST_CALLS {
+        true => requested(run, node, tools, call, scope),
+        false => Err(RunError::new(ErrorKind::ToolError, too_many())),
+    });
     let wanted: Vec<Result<(ToolId, Map), RunError>> = wanted.collect();
     turns::wait(
         run,
@@ -203,6 +209,10 @@ pub async fn answer_all<'a>(
         true => Ok(Answers { messages, changed }),
         false => Err(Stop::Interrupted(open)),
     }
+}
+
+fn too_many() -> String {
+    format!("not made: of the calls of one reply, the first {MOST_CALLS} are")
 }
 
 /// The scope of a call: by the tool that it is of. What a model calls a tool that there isn't has no effects, and is

@@ -14,6 +14,7 @@ use crate::ir::{ErrorKind, Tool, ToolId};
 use crate::run::cut_off::Cut;
 use crate::run::effect::{EffectScope, cancelled};
 use crate::run::error::RunError;
+use crate::run::grace::within_grace;
 use crate::run::memory::{self, Access, MemoryTool};
 use crate::run::model::CallContext;
 use crate::run::nested::Nested;
@@ -216,7 +217,7 @@ async fn one_attempt(
         idempotency_key: call.scope.idempotency_key(cx, id),
         rank: call.scope.rank(),
         timeout: plan.timeout,
-        // It may have done its work already: a run that is cancelled waits for it.
+        // It may have done its work already: a run that is cancelled waits for it, as long as its grace.
         cancel: CancellationToken::new(),
         // Of one that must not be made twice it would have to be asked whether it happened.
         stop: match begun {
@@ -237,6 +238,7 @@ async fn one_attempt(
             durability: cx.journal.durability(),
         }),
         reports,
+        secrets: Arc::clone(&cx.secrets),
         waits: run.effects.waits.of_call(),
     };
     // Where it is cut off from outside, the question about it has to say how.
@@ -264,6 +266,8 @@ async fn one_attempt(
             _ => made.await,
         }
     };
+    let under = (&*plan.name, &context.cancel);
+    let made = within_grace(cx, &run.effects.stop, under, made);
     let made = match plan.timeout {
         None => made.await,
         Some(limit) => context

@@ -4,13 +4,15 @@
 //! timeout. The file's content doesn't matter; its name is a hash, for a thread id may hold any
 //! character.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+
+use crate::store::private;
 
 /// How often a lock is tried that only those have who look whether it is held.
 const TRIES: u32 = 1000;
@@ -37,16 +39,11 @@ fn path(folder: &Path, thread_id: &str) -> PathBuf {
 
 /// Locks a thread; `None` where it is locked already, by whomever. Those who only look are waited for.
 pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<ThreadLock>> {
-    std::fs::create_dir_all(folder)?;
+    private::make_folder(folder)?;
     let path = path(folder, thread_id);
     let mut tries = 0;
     loop {
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)?;
+        let file = private::file_options().open(&path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -18,6 +18,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::error::Failure;
 use super::{Options, Sync};
 use crate::run::store::StoreError;
+use crate::store::private;
 
 /// Marks a database as one of ours (`PRAGMA application_id`): `grfc`.
 const APPLICATION_ID: i64 = 0x6772_6663;
@@ -36,7 +37,7 @@ const MIGRATIONS: &[&str] = &[
 pub(super) fn open_writer(path: &Path, options: &Options) -> Result<Connection, StoreError> {
     let failure = Failure::new(path, "opened");
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| StoreError::Unavailable {
+        private::make_folder(folder).map_err(|error| StoreError::Unavailable {
             message: format!(
                 "the folder `{}` of the store can't be created: {error}",
                 folder.display()
@@ -100,6 +101,8 @@ fn connect(path: &Path, options: &Options, flags: OpenFlags) -> rusqlite::Result
 }
 
 fn connect_writer(path: &Path, options: &Options) -> Result<Connection, Opening> {
+    // SQLite gives its log and its index the rights of the file. What keeps it from being made, SQLite says better.
+    let _ = private::file_options().open(path);
     let mut connection = connect(path, options, OpenFlags::SQLITE_OPEN_CREATE)?;
     check_owner(&connection, path)?;
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;

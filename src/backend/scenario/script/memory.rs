@@ -75,6 +75,7 @@ pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Resul
             memory: Some(access.clone()),
             nested: None,
             reports: None,
+            secrets: Default::default(),
             waits: Default::default(),
         };
         let made = tool.call(call, &cx).await;

@@ -78,7 +78,9 @@ mod tests {
                 "PATH".to_owned(),
                 Secret::new("/nowhere:/bin:/usr/bin".to_owned()),
             )],
+            run_secrets: Vec::new(),
             secrets: Secrets::default(),
+            max_concurrency: None,
             timeout: None,
             limit: 1,
         }

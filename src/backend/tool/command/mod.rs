@@ -68,10 +68,14 @@ pub struct CommandSpec {
     pub at: Vec<Span>,
     /// All variables that it sees, besides those of the call.
     pub env: Vec<(String, Secret)>,
+    /// Secrets of the run that it sees as variables of their names.
+    pub run_secrets: Vec<String>,
     /// What of the environment must not be told.
     pub secrets: Secrets,
     /// Longest time of one call.
     pub timeout: Option<Duration>,
+    /// Most calls at a time.
+    pub max_concurrency: Option<usize>,
     /// Most bytes of its stdout.
     pub limit: usize,
 }
@@ -135,6 +139,10 @@ impl CommandTool {
                     .iter()
                     .map(|(name, value)| (name, value.reveal())),
             )
+            .envs(self.spec.run_secrets.iter().filter_map(|name| {
+                let secret = cx.secrets.get(name)?;
+                Some((name, secret.reveal()))
+            }))
             .env(IDEMPOTENCY_VARIABLE, &cx.idempotency_key)
             .env(TOOL_VARIABLE, &call.tool)
             .envs(side.map(|side| (PROGRESS_VARIABLE, side.path())))

@@ -1,8 +1,9 @@
 //! `http` tools: a request made of templates over the arguments, and the part of the reply that is
 //! the result.
 //!
-//! [`template`] fills in the arguments, [`select`] finds the part, `parts` reads a reply that reports before its result.
+//! [`template`] fills in the arguments, [`host`] says which servers they may lead to, [`select`] finds the part, `parts` reads a reply that reports before its result.
 
+pub mod host;
 mod parts;
 pub mod select;
 pub mod template;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{Method, RequestBuilder, Response, Url};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::secret::Secrets;
@@ -22,9 +23,10 @@ use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
+use host::{Allowed, HostRule};
 use parts::Parts;
 use select::Selector;
-use template::Renderer;
+use template::{Address, Renderer};
 
 /// Most bytes of a reply.
 const LIMIT: usize = 16 << 20;
@@ -46,8 +48,12 @@ pub struct HttpSpec {
     pub result: Option<Selector>,
     /// Longest time of one call.
     pub timeout: Option<Duration>,
+    /// Most calls at a time.
+    pub max_concurrency: Option<usize>,
     /// What must not be told.
     pub secrets: Secrets,
+    /// Hosts that arguments may lead to.
+    pub hosts: Vec<HostRule>,
 }
 
 impl fmt::Debug for HttpSpec {
@@ -72,23 +78,33 @@ impl HttpTool {
     }
 
     fn request(&self, call: &ToolCall, cx: &CallContext) -> Result<RequestBuilder, Failure> {
-        let fill = Renderer::new(&call.args);
+        let fill = Renderer::new(&call.args, &cx.secrets);
+        // The arguments are the model's, and so is the fault.
         let bad = |why: String| {
             let why = self.spec.secrets.scrub(&why);
             Failure::new(
-                ErrorKind::InvalidRequest,
+                ErrorKind::ToolError,
                 format!("the request of `{}` can't be made: {why}", call.tool),
             )
         };
-        let url = fill.url(&self.spec.url).map_err(bad)?;
-        let mut url = Url::parse(&url).map_err(|error| bad(format!("its url: {error}")))?;
+        let Address {
+            mut url,
+            host_filled,
+        } = fill.url(&self.spec.url).map_err(bad)?;
+        let client = match host_filled {
+            false => self.wire.client()?,
+            true => match host::allowed(&url, &self.spec.hosts).map_err(bad)? {
+                Allowed::Named => self.wire.client()?,
+                Allowed::IfPublic => self.wire.public_client()?,
+            },
+        };
         for (name, value) in &self.spec.query {
             let values = fill.json(value).map_err(bad)?;
             for (name, value) in pairs(name, values) {
                 url.query_pairs_mut().append_pair(&name, &value);
             }
         }
-        let mut request = self.wire.client()?.request(self.spec.method.clone(), url);
+        let mut request = client.request(self.spec.method.clone(), url);
         let mut typed = false;
         for (name, value) in &self.spec.headers {
             typed |= name.eq_ignore_ascii_case(CONTENT_TYPE.as_str());
@@ -186,16 +202,27 @@ fn pairs(name: &str, value: Json) -> Vec<(String, String)> {
 /// # Errors
 /// The text that is no template, and why.
 pub fn arguments(spec: &HttpSpec) -> Result<Vec<(String, String)>, (String, String)> {
-    let mut texts: Vec<&str> = vec![&spec.url];
-    texts.extend(spec.headers.iter().map(|(_, value)| value.as_str()));
-    let trees = spec.query.iter().map(|(_, value)| value).chain(&spec.body);
-    trees.for_each(|tree| gather(tree, &mut texts));
     let mut names = Vec::new();
-    for text in texts {
+    for text in texts(spec) {
         let used = template::arguments(text).map_err(|why| (text.to_owned(), why))?;
         names.extend(used.into_iter().map(|name| (name, text.to_owned())));
     }
     Ok(names)
+}
+
+/// Names of the run's secrets that a request uses.
+pub fn secrets(spec: &HttpSpec) -> Vec<String> {
+    let used = texts(spec).into_iter().flat_map(template::secrets);
+    used.collect()
+}
+
+/// The templates of a request.
+fn texts(spec: &HttpSpec) -> Vec<&str> {
+    let mut texts: Vec<&str> = vec![&spec.url];
+    texts.extend(spec.headers.iter().map(|(_, value)| value.as_str()));
+    let trees = spec.query.iter().map(|(_, value)| value).chain(&spec.body);
+    trees.for_each(|tree| gather(tree, &mut texts));
+    texts
 }
 
 fn gather<'a>(tree: &'a Json, texts: &mut Vec<&'a str>) {

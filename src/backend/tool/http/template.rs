@@ -1,9 +1,14 @@
 //! Filling arguments into the texts of a request.
 
+use std::collections::BTreeMap;
+
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, UndefinedBehavior};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use reqwest::Url;
 use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::base::secret::RunSecrets;
 
 use super::Args;
 
@@ -23,9 +28,12 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// For a call with these arguments.
-    pub fn new(args: &Args) -> Self {
-        let context = minijinja::context! { args => Value::from(Serde(args)) };
+    /// For a call with these arguments, in a run with these secrets.
+    pub fn new(args: &Args, secrets: &RunSecrets) -> Self {
+        let secrets = secrets.iter();
+        let secrets = secrets.map(|(name, secret)| (name.to_owned(), secret.reveal().into()));
+        let secrets = Value::from(secrets.collect::<BTreeMap<String, Value>>());
+        let context = minijinja::context! { args => Value::from(Serde(args)), secrets };
         Self { context }
     }
 
@@ -38,12 +46,12 @@ impl Renderer {
         rendered.map_err(|error| explain(&error))
     }
 
-    /// An address: what is filled in is percent-encoded, so that an argument can't reach another
-    /// path or host.
+    /// An address: what is filled in is percent-encoded, and no segment of its path that has such is empty, `.` or `..`, so that
+    /// an argument can't reach another path.
     ///
     /// # Errors
-    /// The template's message.
-    pub fn url(&self, template: &str) -> Result<String, String> {
+    /// The template's message, or the segment.
+    pub fn url(&self, template: &str) -> Result<Address, String> {
         let mut environment = environment();
         environment.set_formatter(|out, state, value| {
             if value.is_undefined() {
@@ -53,11 +61,11 @@ impl Renderer {
                 true => String::new(),
                 false => value.to_string(),
             };
-            let encoded = utf8_percent_encode(&text, ENCODED).to_string();
-            Ok(out.write_str(&encoded)?)
+            let encoded = utf8_percent_encode(&text, ENCODED);
+            Ok(write!(out, "{FILLED}{encoded}")?)
         });
         let rendered = environment.render_str(template, &self.context);
-        rendered.map_err(|error| explain(&error))
+        address(&rendered.map_err(|error| explain(&error))?)
     }
 
     /// A tree of texts. A text that is one expression and nothing else (`"{{ args.limit }}"`) gives
@@ -96,6 +104,44 @@ impl Renderer {
     }
 }
 
+/// An address that is filled in.
+pub struct Address {
+    /// The address.
+    pub url: Url,
+    /// Whether arguments made up part of its host.
+    pub host_filled: bool,
+}
+
+/// Stands ahead of each value that is filled into an address: a character that no address has.
+const FILLED: char = '\u{1}';
+
+fn address(marked: &str) -> Result<Address, String> {
+    let begin = marked.find("://").map_or(0, |at| at + 3);
+    let is_end = |c: char| matches!(c, '/' | '\\' | '?' | '#');
+    let (scheme, rest) = marked.split_at(begin);
+    let (host, rest) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    for segment in path.split(['/', '\\']).filter(|part| part.contains(FILLED)) {
+        let plain = segment.replace(FILLED, "");
+        let decoded = percent_decode_str(&plain).decode_utf8_lossy();
+        // Many servers decode before they follow such segments.
+        if plain.is_empty()
+            || decoded
+                .split(['/', '\\'])
+                .any(|part| matches!(part, "." | ".."))
+        {
+            return Err(format!(
+                "its arguments make the segment `{decoded}` of its path, which leads elsewhere"
+            ));
+        }
+    }
+    let url = Url::parse(&marked.replace(FILLED, ""));
+    Ok(Address {
+        url: url.map_err(|error| format!("its url: {error}"))?,
+        host_filled: scheme.contains(FILLED) || host.contains(FILLED),
+    })
+}
+
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -123,20 +169,35 @@ fn lone_expression(text: &str) -> Option<&str> {
 /// # Errors
 /// Why it is no template.
 pub fn arguments(template: &str) -> Result<Vec<String>, String> {
+    Ok(names(template)?.0)
+}
+
+/// Names of the run's secrets that a template uses.
+pub fn secrets(template: &str) -> Vec<String> {
+    names(template).map_or(Vec::new(), |(_, secrets)| secrets)
+}
+
+/// Names of arguments and of secrets.
+fn names(template: &str) -> Result<(Vec<String>, Vec<String>), String> {
     let environment = environment();
     let parsed = environment.template_from_str(template);
     let parsed = parsed.map_err(|error| explain(&error))?;
     let used = parsed.undeclared_variables(true);
-    let mut names: Vec<String> = Vec::new();
+    let (mut args, mut secrets) = (Vec::new(), Vec::new());
     for variable in used {
+        let first = |rest: &str| rest.split('.').next().unwrap_or(rest).to_owned();
         match variable.split_once('.') {
-            Some(("args", rest)) => {
-                names.push(rest.split('.').next().unwrap_or(rest).to_owned());
-            }
+            Some(("args", rest)) => args.push(first(rest)),
+            Some(("secrets", rest)) => secrets.push(first(rest)),
             _ if variable == "args" => {}
-            _ => return Err(format!("`{variable}` is unknown here, only `args` is")),
+            _ => {
+                return Err(format!(
+                    "`{variable}` is unknown here, only `args.NAME` and `secrets.NAME` are"
+                ));
+            }
         }
     }
-    names.sort();
-    Ok(names)
+    args.sort();
+    secrets.sort();
+    Ok((args, secrets))
 }

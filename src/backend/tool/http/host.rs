@@ -1,0 +1,177 @@
+//! Which servers a request may reach whose host is filled in from arguments.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::backend::wire::is_public;
+
+/// A line of `allow_hosts`: `api.example.com`, `10.0.0.7:8080`, `*.example.com`, or `*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostRule {
+    host: Host,
+    /// The port; any where none is written.
+    port: Option<u16>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Host {
+    /// This name or address, wherever it leads.
+    Is(String),
+    /// Names that end like this (`.example.com`, or all), as far as they lead to public addresses.
+    Public(String),
+}
+
+/// How a request may go to a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// The host itself is listed.
+    Named,
+    /// A `*` allows it: its addresses have to be public.
+    IfPublic,
+}
+
+impl HostRule {
+    /// Reads a line; `None` where it is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (host, port) = match text.rsplit_once(':') {
+            Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
+                (host, Some(port.parse().ok()?))
+            }
+            _ => (text, None),
+        };
+        let host = match host.strip_prefix('*') {
+            Some("") => Host::Public(String::new()),
+            Some(domain) => Host::Public(format!(".{}", name(domain.strip_prefix('.')?)?)),
+            None => Host::Is(name(host)?),
+        };
+        Some(Self { host, port })
+    }
+
+    fn allows(&self, url: &Url) -> Option<Allowed> {
+        let host = url.host_str()?;
+        let host = host.strip_suffix('.').unwrap_or(host);
+        if self.port.is_some() && self.port != url.port_or_known_default() {
+            return None;
+        }
+        match &self.host {
+            Host::Is(name) => (name == host).then_some(Allowed::Named),
+            Host::Public(end) => {
+                let bare = host.trim_start_matches('[').trim_end_matches(']');
+                let inside = bare.parse::<IpAddr>().is_ok_and(|ip| !is_public(ip));
+                (host.ends_with(end.as_str()) && !inside).then_some(Allowed::IfPublic)
+            }
+        }
+    }
+}
+
+/// A host as addresses have it: lower case, numbers as dotted ones.
+fn name(text: &str) -> Option<String> {
+    let plain = !text.is_empty() && !text.contains(['/', '\\', '?', '#', '@', '*', ' ']);
+    let url = Url::parse(&format!("http://{text}/"))
+        .ok()
+        .filter(|_| plain)?;
+    let host = url.host_str()?;
+    Some(host.strip_suffix('.').unwrap_or(host).to_owned())
+}
+
+/// How a host that arguments have filled in may be reached.
+///
+/// # Errors
+/// What to list, in words.
+pub fn allowed(url: &Url, rules: &[HostRule]) -> Result<Allowed, String> {
+    let found: Vec<_> = rules.iter().filter_map(|rule| rule.allows(url)).collect();
+    match found.contains(&Allowed::Named) {
+        true => Ok(Allowed::Named),
+        false => found.first().copied().ok_or_else(|| {
+            let host = url.host_str().unwrap_or_default();
+            format!("`allow_hosts` in graphc.yaml does not list the host `{host}`")
+        }),
+    }
+}
+
+/// Whether arguments may be part of a template's host: whether anything is filled in ahead of its path.
+pub fn is_filled_in(template: &str) -> bool {
+    let Some(at) = ["{{", "{%"]
+        .iter()
+        .filter_map(|open| template.find(open))
+        .min()
+    else {
+        return false;
+    };
+    let fixed = template.get(..at).unwrap_or_default();
+    let rest = fixed.split_once("://").map(|(_, rest)| rest);
+    !rest.is_some_and(|rest| rest.contains(['/', '?', '#']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_allowed_by_their_names_and_by_stars_if_public() {
+        let rules = [
+            "api.example.com",
+            "10.0.0.7:8080",
+            "*.Example.org",
+            "[::1]:80",
+        ];
+        let rules: Vec<_> = rules
+            .iter()
+            .map(|text| HostRule::parse(text).unwrap())
+            .collect();
+        let how = |url: &str| allowed(&Url::parse(url).unwrap(), &rules).ok();
+        for (url, is) in [
+            ("https://api.example.com/x", Some(Allowed::Named)),
+            ("https://API.example.com.:444/x", Some(Allowed::Named)),
+            ("https://api.example.com.evil.net/", None),
+            ("http://10.0.0.7:8080/", Some(Allowed::Named)),
+            ("http://167772167:8080/", Some(Allowed::Named)),
+            ("http://10.0.0.7/", None),
+            ("http://[::1]/", Some(Allowed::Named)),
+            ("http://a.example.org/", Some(Allowed::IfPublic)),
+            ("http://example.org/", None),
+            ("http://aexample.org/", None),
+        ] {
+            assert_eq!(how(url), is, "{url}");
+        }
+        let any = [HostRule::parse("*").unwrap()];
+        let any = |url: &str| allowed(&Url::parse(url).unwrap(), &any).is_ok();
+        assert!(any("http://8.8.8.8/") && any("http://localhost/"));
+        for url in [
+            "http://127.1/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://[::ffff:10.0.0.1]/",
+        ] {
+            assert!(!any(url), "{url}");
+        }
+        for text in [
+            "",
+            "a/b",
+            "*example.com",
+            "a:b",
+            "http://a",
+            "u@a",
+            "*.",
+            "a b",
+        ] {
+            assert_eq!(HostRule::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_filled_in_ahead_of_the_path() {
+        for (template, is) in [
+            ("https://a.example/x/{{ args.id }}", false),
+            ("https://a.example?x={{ args.id }}", false),
+            ("https://a.example", false),
+            ("https://{{ args.host }}/x", true),
+            ("https://a.example{{ args.rest }}", true),
+            ("{{ args.url }}", true),
+            ("https://a.example:{% if args.x %}1{% endif %}/", true),
+        ] {
+            assert_eq!(is_filled_in(template), is, "{template}");
+        }
+    }
+}

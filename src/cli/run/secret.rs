@@ -1,0 +1,80 @@
+//! Secrets that one run is given: `--secret`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::backend::config::{Config, is_variable};
+use crate::base::secret::{RunSecrets, Secret};
+use crate::ir::Flow;
+
+use super::super::{Failure, files};
+
+/// Where a secret comes from. Its value never stands on the command line, where other users of the machine see it.
+#[derive(Debug, Clone)]
+pub struct SecretArg {
+    name: String,
+    /// `None` is the variable of its name.
+    file: Option<PathBuf>,
+}
+
+impl FromStr for SecretArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, file) = match text.split_once('=') {
+            None => (text, None),
+            Some((name, from)) => match from.strip_prefix('@') {
+                Some(path) if !path.is_empty() => (name, Some(PathBuf::from(path))),
+                _ => {
+                    return Err(format!(
+                        "a command line is no place for a secret: write `{name}` and set that variable, or `{name}=@FILE`"
+                    ));
+                }
+            },
+        };
+        match is_variable(name) {
+            true => Ok(Self {
+                name: name.to_owned(),
+                file,
+            }),
+            false => Err("its name is one that a variable can have".to_owned()),
+        }
+    }
+}
+
+/// The secrets of a run.
+///
+/// # Errors
+/// Where a variable is not set, or a file can't be read.
+pub fn given(args: &[SecretArg]) -> Result<Arc<RunSecrets>, Failure> {
+    let mut secrets = RunSecrets::default();
+    for SecretArg { name, file } in args {
+        let value = match file {
+            Some(path) => {
+                let text = files::read(path)?.text;
+                text.strip_suffix('\n').unwrap_or(&text).to_owned()
+            }
+            None => std::env::var(name).map_err(|_| {
+                Failure::unusable(format!("the variable `{name}` of `--secret` is not set"))
+            })?,
+        };
+        secrets.add(name, Secret::new(value));
+    }
+    Ok(Arc::new(secrets))
+}
+
+/// Refuses a run whose tools need secrets that it was not given.
+pub fn known(flow: &Flow, config: &Config, given: &RunSecrets) -> Result<(), Failure> {
+    for tool in flow.tools.iter().filter(|tool| tool.body.is_none()) {
+        let entry = config.tools.get(&tool.name);
+        let wanted = entry.map_or(Vec::new(), |entry| entry.value.run_secrets());
+        if let Some(name) = wanted.iter().find(|name| given.get(name).is_none()) {
+            let message = format!("tool `{}` needs the secret `{name}` of the run", tool.name);
+            return Err(Failure::unusable(message).help(format!(
+                "add `--secret {name}`, which is the variable of that name, or `--secret {name}=@FILE`"
+            )));
+        }
+    }
+    Ok(())
+}
