@@ -1,5 +1,5 @@
 //! What every other module stands on: where text came from, typed indices, names that are close, spans of
-//! time as they are written, and values that must not be seen.
+//! time as they are written, values that must not be seen, and the bounds of templates.
 //!
 //! Nothing here knows of graphs, diagnostics or values; nothing here does I/O.
 
@@ -9,6 +9,7 @@ pub mod foreign;
 pub mod id;
 pub mod index;
 pub mod name;
+pub mod rendering;
 pub mod secret;
 pub mod shared;
 pub mod source;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use regex::{Regex, RegexBuilder};
 use serde_json::Value as Json;
 
 /// A text that shows itself as `***`.
@@ -147,10 +147,10 @@ impl Secrets {
 /// What is looked for in texts.
 #[derive(Clone)]
 struct Mask {
-    /// The longest first, so that a secret within another leaves nothing of it.
+    /// The longest first.
     forms: Vec<String>,
-    /// Any of them. `None` where they are too much for one search; then no text is shown at all.
-    any: Option<Regex>,
+    /// Any of them, the longest at a place, so that a secret within another leaves nothing of it. `None` where they are too much for one search; then no text is shown at all.
+    any: Option<AhoCorasick>,
 }
 
 impl Mask {
@@ -158,10 +158,9 @@ impl Mask {
         let mut forms: Vec<String> = secrets.flat_map(forms).collect();
         forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         forms.dedup();
-        let any: Vec<String> = forms.iter().map(|form| regex::escape(form)).collect();
-        let any = RegexBuilder::new(&any.join("|"))
-            .size_limit(64 << 20)
-            .build();
+        let any = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(&forms);
         Self {
             forms,
             any: any.ok(),
@@ -171,7 +170,14 @@ impl Mask {
     fn hide(&self, text: &str) -> String {
         match &self.any {
             _ if self.forms.is_empty() => text.to_owned(),
-            Some(any) => any.replace_all(text, HIDDEN).into_owned(),
+            Some(any) => {
+                let mut hidden = String::with_capacity(text.len());
+                any.replace_all_with(text, &mut hidden, |_, _, out| {
+                    out.push_str(HIDDEN);
+                    true
+                });
+                hidden
+            }
             None => HIDDEN.to_owned(),
         }
     }

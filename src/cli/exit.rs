@@ -15,6 +15,8 @@ pub enum Exit {
     Interrupted,
     /// 4: the flow failed.
     Failed,
+    /// 5: the run came to its end, and its output could not be written.
+    Unwritten,
     /// 130: cancelled by Ctrl-C; the thread can be resumed.
     Cancelled,
 }
@@ -28,6 +30,7 @@ impl Exit {
             Exit::Unusable => 2,
             Exit::Interrupted => 3,
             Exit::Failed => 4,
+            Exit::Unwritten => 5,
             Exit::Cancelled => 130,
         }
     }

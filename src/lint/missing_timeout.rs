@@ -1,4 +1,4 @@
-//! `missing-timeout`: a model or tool that may keep a run waiting for ever.
+//! `missing-timeout`: a model or tool that may keep a run waiting for as long as any call may take.
 
 use std::collections::BTreeMap;
 

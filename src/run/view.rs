@@ -27,6 +27,8 @@ pub struct Write {
     pub field: FieldId,
     /// What is written.
     pub incoming: Incoming,
+    /// Whether the field had gone back to its first value before, since the same task had written what it is based on.
+    pub anew: bool,
 }
 
 impl Write {
@@ -55,6 +57,7 @@ pub struct Written {
 pub struct ViewMark {
     written: Vec<Written>,
     cleared: BTreeSet<FieldId>,
+    resets: BTreeSet<FieldId>,
     writes: usize,
     ids: MessageIds,
 }
@@ -67,6 +70,8 @@ pub struct View<'a> {
     freshness: &'a Freshness,
     /// Fields that were cleared and have no first value.
     pub cleared: BTreeSet<FieldId>,
+    /// Fields that this task's writes have taken back to their first value, and that it has not written since.
+    resets: BTreeSet<FieldId>,
     /// Whether a write resets what is based on it at once. A commit does that for all tasks together.
     pub cascades: bool,
     /// Fields written, in the order first written. Few, so that a list is quicker than a map.
@@ -93,6 +98,7 @@ impl<'a> View<'a> {
             base,
             freshness,
             cleared: BTreeSet::new(),
+            resets: BTreeSet::new(),
             cascades: true,
             written: Vec::new(),
             writes: Vec::new(),
@@ -106,6 +112,7 @@ impl<'a> View<'a> {
         ViewMark {
             written: self.written.clone(),
             cleared: self.cleared.clone(),
+            resets: self.resets.clone(),
             writes: self.writes.len(),
             ids: self.ids.clone(),
         }
@@ -115,6 +122,7 @@ impl<'a> View<'a> {
     pub fn back_to(&mut self, mark: ViewMark) {
         self.written = mark.written;
         self.cleared = mark.cleared;
+        self.resets = mark.resets;
         self.writes.truncate(mark.writes);
         self.ids = mark.ids;
     }
@@ -152,7 +160,11 @@ impl<'a> View<'a> {
             change = Change::Put(value.clone());
         }
         self.overlay(field, value, change);
-        let mut write = Write { field, incoming };
+        let mut write = Write {
+            field,
+            incoming,
+            anew: self.resets.remove(&field),
+        };
         if let Some(ids) = &mut same_ids {
             write = write.named(channel, ids);
         }
@@ -201,6 +213,7 @@ impl<'a> View<'a> {
             let own = self.writes.iter().any(|write| write.field == reset);
             if !own && self.freshness.made.contains_key(&reset) {
                 self.clear(reset);
+                self.resets.insert(reset);
             }
         }
     }

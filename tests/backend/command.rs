@@ -15,6 +15,8 @@ use super::context::context;
 fn spec(script: &str) -> CommandSpec {
     let path = std::env::var("PATH").unwrap();
     CommandSpec {
+        run_secrets: Vec::new(),
+        max_concurrency: None,
         argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
         at: Vec::new(),
         env: vec![("PATH".into(), Secret::new(path))],

@@ -50,12 +50,12 @@ async fn run_in(
 #[tokio::test]
 async fn a_request_is_made_of_templates() {
     let http = r#"{ url: "${URL}/search/{{ args.area }}?v=1", query: { tag: "{{ args.tags }}", none: "{{ args.none }}", n: 3 }, headers: { X-Token: "Key ${TOKEN}" }, body: { query: "{{ args.query }}", text: "find {{ args.query }}!", limit: "{{ args.limit }}", all: "{{ args.tags }}" }, result: "$.hits[0]" }"#;
-    let args = json!({ "area": "a/../b c", "query": "{{ x }}", "limit": 2, "tags": ["x", "y z"], "none": null });
+    let args = json!({ "area": "a/x/b c", "query": "{{ x }}", "limit": 2, "tags": ["x", "y z"], "none": null });
     let (asked, result) = run(http, args, answer(200, r#"{"hits":[{"id":1}]}"#)).await;
     assert_eq!(result.unwrap(), json!({ "id": 1 }));
     assert_eq!(
         asked.line,
-        "POST /search/a%2F..%2Fb%20c?v=1&n=3&tag=x&tag=y+z HTTP/1.1"
+        "POST /search/a%2Fx%2Fb%20c?v=1&n=3&tag=x&tag=y+z HTTP/1.1"
     );
     assert_eq!(asked.header("x-token"), Some("Key hunter22"));
     assert_eq!(asked.header("idempotency-key"), Some("key-1"));
@@ -63,6 +63,66 @@ async fn a_request_is_made_of_templates() {
         asked.json(),
         json!({ "query": "{{ x }}", "text": "find {{ x }}!", "limit": 2, "all": ["x", "y z"] })
     );
+}
+
+/// Arguments that would lead to another endpoint are refused, and nothing is sent.
+#[tokio::test]
+async fn an_argument_leads_to_no_other_path() {
+    for id in ["..", ".", "", "../x", "a/../../x", "..\\x"] {
+        let http =
+            r#"{ method: DELETE, url: "${URL}/users/{{ args.id }}/notes?x={{ args.none }}" }"#;
+        let error = refused(http, json!({ "id": id, "none": "" }), "").await;
+        assert_eq!(error.kind, ErrorKind::ToolError, "{id}");
+        assert!(error.message.contains("which leads elsewhere"), "{error}");
+    }
+}
+
+/// A host that arguments make up has to be listed.
+#[tokio::test]
+async fn a_filled_in_host_has_to_be_listed() {
+    let http = r#"{ url: "http://{{ args.host }}:{{ args.port }}/x" }"#;
+    let to = |host: &str| json!({ "host": host, "port": 1 });
+    for (host, hosts) in [
+        ("127.0.0.1", "[]"),
+        ("127.0.0.1", r#"["*"]"#),
+        ("2130706433", r#"["*"]"#),
+        ("0x7f.1", r#"["*", "127.0.0.1:2"]"#),
+        ("api.example.com", r#"["*.example.org"]"#),
+    ] {
+        let error = refused(http, to(host), hosts).await;
+        assert!(error.message.contains("does not list the host"), "{error}");
+    }
+    // A name that a star allows leads to no private address.
+    let error = refused(http, to("localhost"), r#"["*"]"#).await;
+    assert_eq!(error.kind, ErrorKind::Network);
+    assert!(error.message.contains("has no public address"), "{error}");
+    // Here it is named, and nobody listens at that port.
+    let error = refused(http, to("127.0.0.1"), r#"["127.0.0.1"]"#).await;
+    assert_eq!(error.kind, ErrorKind::Network);
+    assert!(error.message.contains("refused"), "{error}");
+}
+
+/// The error of a call that reaches no server.
+async fn refused(http: &str, args: Json, hosts: &str) -> ToolError {
+    let allow = match hosts {
+        "" => String::new(),
+        hosts => format!("allow_hosts: {hosts}\n"),
+    };
+    let text = format!("{allow}tools:\n  kb:\n    http: {http}\n");
+    let mut sources = SourceMap::new();
+    let file = sources.add("graphc.yaml", &text);
+    let env = |name: &str| (name == "URL").then(|| "http://127.0.0.1:1".to_owned());
+    let config = config::load(&sources, file, None, &env).unwrap();
+    let ToolSpec::Http(mut spec) = config.tools["kb"].value.clone() else {
+        panic!("an http tool")
+    };
+    spec.hosts = config.allow_hosts.unwrap_or_default();
+    let call = ToolCall {
+        tool: "kb".into(),
+        args: args.as_object().unwrap().clone(),
+    };
+    let tool = HttpTool::new(*spec, Wire::new());
+    tool.call(call, &context()).await.unwrap_err()
 }
 
 /// A thread's id may hold what a header can't.

@@ -36,6 +36,9 @@ const PROFILE_KEYS: [&str; 9] = [
     "model_families",
 ];
 
+/// Entries of one kind: the place of each is looked up in the text.
+const MOST_ENTRIES: usize = 1000;
+
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Reads a `graphc.yaml`. `profile` is the one asked for; without one it is `default_profile`, and
@@ -217,6 +220,14 @@ fn entries<T>(
     read: impl Fn(&Cursor<'_>, &Variables<'_>) -> Option<T>,
 ) {
     let Some(cursor) = table.get(key) else { return };
+    if cursor
+        .json()
+        .as_object()
+        .is_some_and(|all| all.len() > MOST_ENTRIES)
+    {
+        let message = format!("`{key}` has more than {MOST_ENTRIES} entries");
+        return cursor.report(cursor.key_finding(message));
+    }
     for (name, cursor) in cursor.entries() {
         let variables = Variables::new(env);
         if let Some(value) = read(&cursor, &variables) {

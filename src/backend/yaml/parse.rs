@@ -24,6 +24,13 @@ pub fn parse(text: &str) -> Result<Json, Fault> {
     if text.trim().is_empty() {
         return Ok(Json::Null);
     }
+    if let Some(line) = overfull(text) {
+        return Err(Fault {
+            message: format!("more than {MOST_OPEN} brackets are open at once"),
+            help: None,
+            at: Some((line, 1)),
+        });
+    }
     let own = RefCell::new(None);
     let tree = Tree { own: &own };
     tree.deserialize(serde_yaml::Deserializer::from_str(&shielded(text)))
@@ -36,6 +43,27 @@ pub fn parse(text: &str) -> Result<Json, Fault> {
                 None => words::fault(&bare(&error.to_string()), at, text),
             }
         })
+}
+
+/// Brackets that may be open at once: the parser's work grows with their square, far below its own bound for depth.
+const MOST_OPEN: usize = 10_000;
+
+/// The line, from 1, in which more brackets are open than may be; what is in quotes is counted too.
+fn overfull(text: &str) -> Option<u32> {
+    let mut open = 0_usize;
+    for (line, text) in (1..).zip(text.split('\n')) {
+        for byte in text.bytes() {
+            match byte {
+                b'[' | b'{' => open += 1,
+                b']' | b'}' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            if open > MOST_OPEN {
+                return Some(line);
+            }
+        }
+    }
+    None
 }
 
 /// Stand-ins for the braces of `${NAME}`, from the private use area.

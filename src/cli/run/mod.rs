@@ -56,7 +56,8 @@ Examples:
 Exit status:
   0  done                              3  interrupted, waiting for an answer
   1  the flow has errors               4  the flow failed
-  2  wrong usage, could not start      130  cancelled; the thread can be resumed";
+  2  wrong usage, could not start      5  its end could not be written
+                                       130  cancelled; the thread can be resumed";
 
 /// Arguments of `graphc run`.
 #[derive(Debug, clap::Args)]

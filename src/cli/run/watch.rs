@@ -6,7 +6,7 @@ use crate::run::engine::RunResult;
 use crate::run::event::{Event, Mode};
 use crate::run::stream::{self, EventSink, EventStream};
 
-use super::super::{Context, Failure, output};
+use super::super::{Context, Exit, Failure, output};
 use super::StreamMode;
 use super::again::Again;
 use super::progress::Progress;
@@ -118,7 +118,19 @@ impl Watch {
     }
 
     /// Prints what the run came to.
+    ///
+    /// # Errors
+    /// Where it can't be written: status 5, since the run is at its end, and one that is made again would do all once more.
     pub fn result(&mut self, result: &RunResult, context: &Context) -> Result<(), Failure> {
+        self.print(result, context).map_err(|failure| {
+            let thread = &result.thread_id;
+            let help =
+                format!("the run is at its end; `graphc threads show {thread}` has its result");
+            failure.exit(Exit::Unwritten).help(help)
+        })
+    }
+
+    fn print(&mut self, result: &RunResult, context: &Context) -> Result<(), Failure> {
         let mut json = result.to_json();
         match self {
             Watch::Lines(lines) => {

@@ -101,10 +101,11 @@ fn from_table(
         }
         _ => {
             let call = move |machine: &mut Machine<'_>, args: &[Value]| {
-                if !found.quick {
-                    let weight = args.iter().map(Value::weight).sum::<usize>();
-                    machine.spend(weight / 16, span)?;
-                }
+                let read = args
+                    .iter()
+                    .filter(|of| !found.quick || of.as_str().is_some());
+                let weight = read.map(Value::weight).sum::<usize>();
+                machine.spend(weight / 16, span)?;
                 finish(machine, compute(args), found.name, span)
             };
             node(move |machine| match nodes.as_slice() {

@@ -179,7 +179,6 @@ pub(super) fn excludes_null(test: &str) -> bool {
 
 /// Functions of the engine, with what they give.
 pub(super) static FUNCTIONS: &[(&str, Gives)] = &[
-    ("debug", Gives::Text),
     ("dict", Gives::Any),
     ("namespace", Gives::Any),
     ("range", Gives::Any),

@@ -1,9 +1,9 @@
 //! Texts that are formatted: the filter `format`, and the method of the language.
 
 use minijinja::machinery::ast;
-use minijinja::{Environment, Value as Shown, context};
+use minijinja::{Value as Shown, context};
 
-use crate::base::Span;
+use crate::base::{Span, rendering};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::infer::misformats;
@@ -29,7 +29,7 @@ impl Check<'_> {
             .map(|at| format!("values[{at}]"))
             .collect();
         let call = format!("{{{{ text | format({}) }}}}", names.join(", "));
-        let rendered = Environment::new().render_str(&call, context!(text => format, values));
+        let rendered = rendering::lone(&call, context!(text => format, values));
         if let Err(error) = rendered {
             let why = error.detail().unwrap_or("it does not go with its values");
             let message = format!("this `format` always fails: {why}");

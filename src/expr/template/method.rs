@@ -3,6 +3,8 @@
 use minijinja::value::{Value as Shown, ValueKind};
 use minijinja::{Error, ErrorKind};
 
+use crate::base::rendering;
+
 use super::super::ty::Type;
 use super::gives::Gives;
 use super::receiver::Kind;
@@ -79,7 +81,9 @@ static METHODS: &[Method] = &[
         Ok(Shown::from(text(t)?.trim_start_matches(stripped(a))))
     }),
     method(Of::Text, "replace", (2, 2), Gives::Text, |t, a| {
-        Ok(Shown::from(text(t)?.replace(arg(a, 0)?, arg(a, 1)?)))
+        let (t, from, to) = (text(t)?, arg(a, 0)?, arg(a, 1)?);
+        rendering::charge((t.len() + t.matches(from).count() * to.len()) as u64)?;
+        Ok(Shown::from(t.replace(from, to)))
     }),
     method(Of::Text, "rstrip", (0, 1), Gives::Text, |t, a| {
         Ok(Shown::from(text(t)?.trim_end_matches(stripped(a))))
@@ -142,6 +146,7 @@ pub(super) fn call(of: &Shown, name: &str, args: &[Shown]) -> Result<Shown, Erro
     let Some(found) = found else {
         return Err(Error::from(ErrorKind::UnknownMethod));
     };
+    rendering::charge_value(of)?;
     match (args.len() < found.args.0, args.len() > found.args.1) {
         (true, _) => Err(Error::from(ErrorKind::MissingArgument)),
         (_, true) => Err(Error::from(ErrorKind::TooManyArguments)),
@@ -226,6 +231,8 @@ fn join(of: &Shown, args: &[Shown]) -> Result<Shown, Error> {
     let mut parts = Vec::new();
     if let Some(list) = args.first() {
         for item in list.try_iter()? {
+            rendering::charge_value(&item)?;
+            rendering::charge(text(of)?.len() as u64)?;
             parts.push(item.to_string());
         }
     }

@@ -8,7 +8,7 @@ use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value as Shown};
 
 use crate::ast::node::TemplateText;
-use crate::base::{FileId, Span};
+use crate::base::{FileId, Span, rendering};
 
 use super::super::eval::Env;
 use super::super::scope::{Scope, Slot};
@@ -107,7 +107,7 @@ impl Template {
         }
         self.environment
             .get_template(NAME)
-            .and_then(|template| template.render(Shown::from(context)))
+            .and_then(|template| rendering::render(&template, Shown::from(context)))
             .map_err(|error| located(&self.text, &error))
     }
 }
@@ -119,6 +119,7 @@ fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'s
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     environment.set_fuel(Some(FUEL));
+    rendering::bound(&mut environment, UndefinedBehavior::SemiStrict);
     // Errors know their place only in this mode.
     environment.set_debug(true);
     environment.set_formatter(format);
@@ -227,13 +228,17 @@ fn joined(
             };
         }
         let text = as_text(&item)?;
+        rendering::charge_value(&text)?;
         texts.push(text.as_str().unwrap_or_default().to_owned());
     }
-    Ok(Shown::from(texts.join(&between.unwrap_or_default())))
+    let between = between.unwrap_or_default();
+    rendering::charge((texts.len() * between.len()) as u64)?;
+    Ok(Shown::from(texts.join(&between)))
 }
 
 /// What has parts, as JSON, which has no form for an infinite number.
 fn json(value: &Shown) -> Result<String, Error> {
+    rendering::charge_value(value)?;
     if !is_finite(value) {
         return Err(not_finite());
     }

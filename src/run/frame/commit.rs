@@ -75,6 +75,12 @@ impl<'a> Commit<'a> {
             view.written = std::mem::take(written);
             return Ok(view);
         }
+        // What a task has made anew begins so for all that write it.
+        for write in outputs.iter().flat_map(|(_, writes, _)| writes) {
+            if write.anew {
+                view.clear(write.field);
+            }
+        }
         for (number, (task, writes, _)) in outputs.into_iter().enumerate() {
             if writes.is_empty() {
                 continue;
@@ -120,8 +126,11 @@ impl<'a> Commit<'a> {
                 replace: true,
             });
             // A caller that was told of the value must hear that it is gone.
-            view.writes
-                .extend(incoming.map(|incoming| Write { field, incoming }));
+            view.writes.extend(incoming.map(|incoming| Write {
+                field,
+                incoming,
+                anew: false,
+            }));
         }
         if graph.ephemeral.is_empty() {
             return (freshness, BTreeSet::new());

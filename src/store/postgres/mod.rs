@@ -149,8 +149,7 @@ fn serve(
         if failed {
             return;
         }
-        let failure = inner.failure.doing("written");
-        writer::serve(jobs, inner.writer.clone(), inner.held.clone(), failure).await;
+        writer::serve(jobs, &inner).await;
         let _ = timeout(FAREWELL, inner.release_all()).await;
     });
 }

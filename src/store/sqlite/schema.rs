@@ -81,7 +81,8 @@ impl From<rusqlite::Error> for Opening {
     }
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
+/// Whether others hold the file.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 
 use super::error::Failure;
 use super::presence::Presence;
+use super::schema::is_busy;
 use crate::run::store::StoreError;
 use crate::store::append::Append;
 
@@ -168,14 +169,21 @@ fn append_batch(
     failure: &Failure,
 ) {
     let appends = batch.iter().map(|(append, _)| append);
-    let together = append_all(connection, appends, presence, failure);
+    let mut together = append_all(connection, appends, presence, failure);
     let alone = batch.len() == 1;
     for (append, reply) in batch {
         let result = match &together {
-            Err(_) if !alone => append_all(connection, [&append], presence, failure),
+            // A file that others hold for so long is not waited for once more with each append.
+            Err(Refused { busy: false, .. }) if !alone => {
+                let result = append_all(connection, [&append], presence, failure);
+                if let Err(refused @ Refused { busy: true, .. }) = &result {
+                    together = Err(refused.clone());
+                }
+                result
+            }
             done => done.clone(),
         };
-        let _ = reply.send(result);
+        let _ = reply.send(result.map_err(|refused| refused.error));
     }
 }
 
@@ -184,14 +192,32 @@ fn append_all<'a>(
     appends: impl IntoIterator<Item = &'a Append>,
     presence: &Presence,
     failure: &Failure,
-) -> Result<(), StoreError> {
-    presence.check(failure)?;
+) -> Result<(), Refused> {
+    let of = |error: rusqlite::Error| Refused {
+        busy: is_busy(&error),
+        error: failure.of(error),
+    };
+    presence.check(failure).map_err(Refused::from)?;
     // An error drops the transaction, which rolls it back.
     let tx = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(|error| failure.of(error))?;
+        .map_err(of)?;
     for append in appends {
-        append.write(&tx, failure)?;
+        append.write(&tx, failure).map_err(Refused::from)?;
     }
-    tx.commit().map_err(|error| failure.of(error))
+    tx.commit().map_err(of)
+}
+
+/// Why appends were not written.
+#[derive(Clone)]
+struct Refused {
+    error: StoreError,
+    /// Whether others held the file, for as long as it is waited for.
+    busy: bool,
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        Self { error, busy: false }
+    }
 }

@@ -8,6 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use reqwest::Url;
 use serde_json::{Map as JsonMap, Value as Json};
 
+use crate::base::rendering;
 use crate::base::secret::RunSecrets;
 
 use super::Args;
@@ -42,8 +43,7 @@ impl Renderer {
     /// # Errors
     /// The template's message.
     pub fn text(&self, template: &str) -> Result<String, String> {
-        let rendered = environment().render_str(template, &self.context);
-        rendered.map_err(|error| explain(&error))
+        self.rendered(&environment(), template)
     }
 
     /// An address: what is filled in is percent-encoded, and no segment of its path that has such is empty, `.` or `..`, so that
@@ -64,8 +64,13 @@ impl Renderer {
             let encoded = utf8_percent_encode(&text, ENCODED);
             Ok(write!(out, "{FILLED}{encoded}")?)
         });
-        let rendered = environment.render_str(template, &self.context);
-        address(&rendered.map_err(|error| explain(&error))?)
+        address(&self.rendered(&environment, template)?)
+    }
+
+    fn rendered(&self, environment: &Environment<'_>, template: &str) -> Result<String, String> {
+        let template = environment.template_from_str(template);
+        let rendered = template.and_then(|of| rendering::render(&of, self.context.clone()));
+        rendered.map_err(|error| explain(&error))
     }
 
     /// A tree of texts. A text that is one expression and nothing else (`"{{ args.limit }}"`) gives
@@ -95,7 +100,8 @@ impl Renderer {
     fn value(&self, expression: &str) -> Result<Json, String> {
         let environment = environment();
         let compiled = environment.compile_expression(expression);
-        let value = compiled.and_then(|compiled| compiled.eval(&self.context));
+        let value =
+            compiled.and_then(|compiled| rendering::within(|| compiled.eval(&self.context)));
         let value = value.map_err(|error| explain(&error))?;
         match value.is_undefined() {
             true => Err(format!("`{expression}` is undefined")),
@@ -147,6 +153,7 @@ fn environment() -> Environment<'static> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_fuel(Some(FUEL));
+    rendering::bound(&mut environment, UndefinedBehavior::Strict);
     environment
 }
 
