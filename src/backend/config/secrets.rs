@@ -22,6 +22,9 @@ impl Config {
         for entry in self.mcp_servers.values() {
             all.add_all(&entry.value.secrets);
         }
+        for server in self.mcp_servers.values() {
+            all.add_all(&server.value.secrets);
+        }
         all
     }
 }
