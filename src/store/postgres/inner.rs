@@ -20,7 +20,7 @@ use crate::store::{Options, holder};
 pub(super) struct Inner {
     pub(super) address: Arc<Address>,
     pub(super) reader: Mutex<Link>,
-    pub(super) writer: Mutex<Link>,
+    pub(super) writer: Arc<Mutex<Link>>,
     pub(super) leases: Mutex<Link>,
     /// Long-term memory is written by a connection of its own: a write there may wait for other processes, and a run's records don't
     /// wait for it.
@@ -43,7 +43,7 @@ impl Inner {
         let link = || Link::new(address.clone(), options);
         Self {
             reader: Mutex::new(link()),
-            writer: Mutex::new(link()),
+            writer: Arc::new(Mutex::new(link())),
             leases: Mutex::new(link()),
             memory: Mutex::new(link()),
             held: Held::default(),
@@ -101,12 +101,16 @@ impl Inner {
     pub(super) async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
         let failure = self.failure.doing("written");
         let mut link = self.leases.lock().await;
-        // Also where its lock went with a connection: it takes that again when it writes.
-        if self.held().contains_key(thread_id) {
-            return Err(StoreError::Busy {
-                thread_id: thread_id.to_owned(),
-                holder: holder::named(holder::this_process()),
-            });
+        {
+            let mut held = self.held();
+            // A lock that went with its connection holds nothing.
+            held.retain(|_, holding| !holding.client.is_closed());
+            if held.contains_key(thread_id) {
+                return Err(StoreError::Busy {
+                    thread_id: thread_id.to_owned(),
+                    holder: holder::named(holder::this_process()),
+                });
+            }
         }
         let token = link
             .run(&lease::Acquire(self.thread(thread_id)), &failure)
@@ -121,36 +125,6 @@ impl Inner {
             thread_id: thread_id.to_owned(),
             token,
         })
-    }
-
-    /// Takes the lock of a thread again where it went with its connection and nobody has taken the thread since.
-    pub(super) async fn regain(&self, thread_id: &str, token: i64) -> Result<(), StoreError> {
-        let went = self.held().get(thread_id).is_some_and(|holding| {
-            i64::try_from(holding.token) == Ok(token) && holding.client.is_closed()
-        });
-        if !went {
-            return Ok(());
-        }
-        let failure = self.failure.doing("written");
-        let mut link = self.leases.lock().await;
-        let work = lease::Regain(self.thread(thread_id), token);
-        match link.run(&work, &failure).await? {
-            lease::Regained::Yes => {}
-            lease::Regained::NotYet => return Err(failure.lost()),
-            lease::Regained::Never => {
-                return Err(StoreError::Fenced {
-                    thread_id: thread_id.to_owned(),
-                });
-            }
-        }
-        let Some(session) = link.standing() else {
-            return Err(failure.lost());
-        };
-        let client = session.client.clone();
-        if let Some(holding) = self.held().get_mut(thread_id) {
-            holding.client = client;
-        }
-        Ok(())
     }
 
     pub(super) async fn release(&self, lease: &Lease) -> Result<(), StoreError> {

@@ -27,8 +27,6 @@ const UNLOCK: &str = "SELECT pg_advisory_unlock($1)";
 
 const HOLDER: &str = "SELECT holder FROM leases WHERE key = $1";
 
-const TOKEN: &str = "SELECT token FROM leases WHERE key = $1";
-
 /// A lock by a key of eight bytes has the first four as `classid`.
 const HELD: &str = "SELECT EXISTS (SELECT 1 FROM pg_locks \
     WHERE locktype = 'advisory' AND objsubid = 1 AND granted \
@@ -98,49 +96,6 @@ async fn give(session: &mut Session, thread: Thread<'_>) -> Result<u64, Stop> {
         .query_one(&give, &[&key(&[thread.id]), &id, &holder])
         .await?;
     Ok(row.try_get::<_, i64>(0)?.unsigned_abs())
-}
-
-/// Takes the lock of a thread again for the writer with that token.
-pub(super) struct Regain<'a>(pub(super) Thread<'a>, pub(super) i64);
-
-/// Whether a writer has its lock again.
-pub(super) enum Regained {
-    /// It has.
-    Yes,
-    /// The server still keeps it for the connection that is gone.
-    NotYet,
-    /// Another writer has taken the thread since.
-    Never,
-}
-
-#[async_trait]
-impl Work for Regain<'_> {
-    type Out = Regained;
-
-    const REPEATABLE: bool = true;
-
-    async fn run(&self, session: &mut Session) -> Result<Regained, Stop> {
-        let Regain(thread, token) = self;
-        let take = session.statement(TRY).await?;
-        let lock = thread.lock();
-        let locked = session.client.query_one(&take, &[&lock]).await?;
-        let locked: bool = locked.try_get(0)?;
-        let find = session.statement(TOKEN).await?;
-        let row = session
-            .client
-            .query_opt(&find, &[&key(&[thread.id])])
-            .await?;
-        let latest: Option<i64> = row.map(|row| row.try_get(0)).transpose()?;
-        match (latest == Some(*token), locked) {
-            (true, true) => Ok(Regained::Yes),
-            (true, false) => Ok(Regained::NotYet),
-            (false, true) => {
-                session.client.query(UNLOCK, &[&lock]).await?;
-                Ok(Regained::Never)
-            }
-            (false, false) => Ok(Regained::Never),
-        }
-    }
 }
 
 /// Gives threads back.

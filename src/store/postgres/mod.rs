@@ -149,7 +149,8 @@ fn serve(
         if failed {
             return;
         }
-        writer::serve(jobs, &inner).await;
+        let failure = inner.failure.doing("written");
+        writer::serve(jobs, inner.writer.clone(), inner.held.clone(), failure).await;
         let _ = timeout(FAREWELL, inner.release_all()).await;
     });
 }

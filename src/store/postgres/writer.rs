@@ -1,15 +1,15 @@
 //! The queue of appends. What has queued up while one batch is written is the next.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_postgres::Client;
 
 use super::append::AppendAll;
 use super::chunk::{self, CHUNK, size};
-use super::inner::Inner;
+use super::error::Failure;
+use super::session::Link;
 use crate::run::store::StoreError;
 use crate::store::append::Append;
 
@@ -35,21 +35,13 @@ pub(super) struct Holding {
     pub(super) client: Arc<Client>,
 }
 
-/// Pauses before appends are tried again whose connection was lost: half a minute in all, as long as a server takes to be back, or to
-/// give up the locks of a connection that is gone.
-const PAUSES: [Duration; 8] = [
-    Duration::from_millis(50),
-    Duration::from_millis(200),
-    Duration::from_millis(800),
-    Duration::from_secs(2),
-    Duration::from_secs(4),
-    Duration::from_secs(6),
-    Duration::from_secs(8),
-    Duration::from_secs(10),
-];
-
 /// Writes until nobody can send any more and all that was sent is written.
-pub(super) async fn serve(mut jobs: mpsc::UnboundedReceiver<Job>, inner: &Inner) {
+pub(super) async fn serve(
+    mut jobs: mpsc::UnboundedReceiver<Job>,
+    link: Arc<tokio::sync::Mutex<Link>>,
+    held: Held,
+    failure: Failure,
+) {
     let mut next = jobs.recv().await;
     while let Some(job) = next.take() {
         let mut bytes = size(&job.append);
@@ -59,17 +51,19 @@ pub(super) async fn serve(mut jobs: mpsc::UnboundedReceiver<Job>, inner: &Inner)
             bytes += size(&job.append);
             batch.push(job);
         }
-        append_batch(inner, batch).await;
+        let mut link = link.lock().await;
+        append_batch(&mut link, batch, &held, &failure).await;
+        drop(link);
         next = jobs.recv().await;
     }
 }
 
-/// Appends all in one transaction. Where that fails, each gets its own, so that nobody's records hang on anybody else's; where the
-/// connection was lost, again and again for a while.
-async fn append_batch(inner: &Inner, batch: Vec<Job>) {
+/// Appends all in one transaction. Where that fails, each gets its own, so that nobody's records hang on anybody else's.
+async fn append_batch(link: &mut Link, batch: Vec<Job>, held: &Held, failure: &Failure) {
     let mut ready = Vec::with_capacity(batch.len());
     for job in batch {
-        match chunk::check(&job.append) {
+        let holds = still_held(held, &job.append, failure);
+        match holds.and_then(|()| chunk::check(&job.append)) {
             Ok(()) => ready.push(job),
             Err(error) => {
                 let _ = job.reply.send(Err(error));
@@ -77,71 +71,43 @@ async fn append_batch(inner: &Inner, batch: Vec<Job>) {
         }
     }
     let appends: Vec<&Append> = ready.iter().map(|job| &job.append).collect();
-    let mut outcomes = match append_all(inner, &appends).await {
+    if appends.is_empty() {
+        return;
+    }
+    let outcomes = match append_all(link, &appends, failure).await {
         Ok(outcomes) => outcomes,
         Err(error) if appends.len() == 1 => vec![Err(error)],
-        Err(error) => {
-            let in_doubt = matches!(error, StoreError::Lost { in_doubt: true, .. });
+        Err(_) => {
             let mut outcomes = Vec::with_capacity(appends.len());
-            for append in &appends {
-                outcomes.push(again(inner, append, in_doubt).await);
+            for append in appends {
+                let alone = append_all(link, &[append], failure).await;
+                outcomes.push(alone.and_then(|mut outcomes| outcomes.pop().unwrap_or(Ok(()))));
             }
             outcomes
         }
     };
-    for pause in PAUSES {
-        if !outcomes.iter().any(is_lost) {
-            break;
-        }
-        tokio::time::sleep(pause).await;
-        for (append, outcome) in appends.iter().zip(&mut outcomes) {
-            if let Err(StoreError::Lost { in_doubt, .. }) = outcome {
-                *outcome = again(inner, append, *in_doubt).await;
-            }
-        }
-    }
     for (job, outcome) in ready.into_iter().zip(outcomes) {
         let _ = job.reply.send(outcome);
     }
 }
 
-fn is_lost(outcome: &Result<(), StoreError>) -> bool {
-    matches!(outcome, Err(StoreError::Lost { .. }))
-}
-
-/// Appends what may have been appended already: `in_doubt`, where the answer to its commit was lost. Nobody else writes with its token, and it
-/// is there as a whole or not at all: what is there of it is all of it.
-async fn again(inner: &Inner, append: &Append, in_doubt: bool) -> Result<(), StoreError> {
-    let alone = append_all(inner, &[append]).await;
-    match alone.and_then(|mut outcomes| outcomes.pop().unwrap_or(Ok(()))) {
-        Err(StoreError::Repeated { .. }) if in_doubt => Ok(()),
-        Err(StoreError::Lost {
-            message,
-            in_doubt: now,
-        }) => Err(StoreError::Lost {
-            message,
-            in_doubt: in_doubt || now,
-        }),
-        outcome => outcome,
-    }
-}
-
-/// Appends in one transaction, by writers that have their locks. Whether somebody else has taken a thread, the token says, which is checked
-/// while it is written.
 async fn append_all(
-    inner: &Inner,
+    link: &mut Link,
     appends: &[&Append],
+    failure: &Failure,
 ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
-    if appends.is_empty() {
-        return Ok(Vec::new());
+    link.run(&AppendAll { appends, failure }, failure).await
+}
+
+/// Refuses to write where the lock went with its connection: somebody else may be about to take the thread. Whether somebody
+/// has, the token says, which is checked while it is written.
+fn still_held(held: &Held, append: &Append, failure: &Failure) -> Result<(), StoreError> {
+    let held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    let token = u64::try_from(append.token).ok();
+    match held.get(&append.thread_id) {
+        Some(holding) if Some(holding.token) == token && holding.client.is_closed() => {
+            Err(failure.lost())
+        }
+        _ => Ok(()),
     }
-    for append in appends {
-        inner.regain(&append.thread_id, append.token).await?;
-    }
-    let failure = inner.failure.doing("written");
-    let work = AppendAll {
-        appends,
-        failure: &failure,
-    };
-    inner.writer.lock().await.run(&work, &failure).await
 }
