@@ -17,7 +17,7 @@ fn what_waits_to_be_written_is_bounded_in_bytes() {
     const FLOW: &str = "graph Main {
   state { in big: string, out n: int = 0, out copy: string = \"\" }
   start -> w
-  node w: update { set { copy: state.big + string(state.n), n: state.n + 1 }  goto { when state.n < 150 -> w, else -> end } }
+  node w: update { set { copy: state.big + string(state.n), n: state.n + 1 }  goto { when state.n < 60 -> w, else -> end } }
 }
 ";
     let input = json!({ "big": "x".repeat(8_000_000) }).to_string();
