@@ -285,7 +285,7 @@ fn forms(secret: &str) -> Vec<String> {
     forms.push(json.replace('/', "\\/"));
     // What stands ahead of it, such as the user of `Authorization: Basic`, moves the digits by up to two bytes.
     for ahead in 0..3_usize {
-        let bytes = [&b"\0\0"[..ahead], secret.as_bytes()].concat();
+        let bytes = [vec![0; ahead].as_slice(), secret.as_bytes()].concat();
         let (from, to) = ((8 * ahead).div_ceil(6), 8 * bytes.len() / 6);
         for engine in [&STANDARD, &URL_SAFE] {
             let digits = engine.encode(&bytes);

@@ -183,6 +183,7 @@ async fn called(store: &Arc<MemoryStore>, tool: &str, args: Json) -> Result<Json
         nested: None,
         reports: None,
         waits: <_>::default(),
+        secrets: Default::default(),
     };
     MemoryTool::default().call(call, &cx).await
 }

@@ -57,7 +57,7 @@ pub async fn read(
     reports: &Reports,
 ) -> Result<Json, Failure> {
     let mut parts = match parts {
-        Parts::Events => Reading::Events(events(response, peer, bounds.clone(), None)),
+        Parts::Events => Reading::Events(Box::new(events(response, peer, bounds.clone(), None))),
         Parts::Lines => Reading::Lines {
             response,
             lines: Lines::default(),
@@ -82,7 +82,7 @@ pub async fn read(
 
 /// A reply as it is read.
 enum Reading {
-    Events(crate::backend::wire::Events),
+    Events(Box<crate::backend::wire::Events>),
     Lines {
         response: Response,
         lines: Lines,
