@@ -72,6 +72,8 @@ enum Place {
 
 /// Shorter texts occur in messages by chance.
 const SHORTEST: usize = 4;
+/// Of longer secrets so many bytes are looked for: the search has a form for each place of base64.
+const LONGEST: usize = 4096;
 /// Shorter texts occur in a model's words by chance.
 const SHORTEST_IN_WORDS: usize = 8;
 /// The least of base64 that is looked for.
@@ -260,6 +262,8 @@ impl Words {
 
 /// The forms that a secret is found in.
 fn forms(secret: &str) -> Vec<String> {
+    let longest = (0..=LONGEST.min(secret.len())).rev().find(|at| secret.is_char_boundary(*at));
+    let secret = secret.get(..longest.unwrap_or(0)).unwrap_or(secret);
     let mut forms = vec![secret.to_owned()];
     let percent = utf8_percent_encode(secret, UNRESERVED).to_string();
     let plus = percent.replace("%20", "+");
@@ -398,7 +402,7 @@ mod tests {
             assert!(hidden.contains("***") && hidden.len() < 16, "{hidden}");
         }
         assert_eq!(known.scrub("abcdef abcd abc"), "*** *** abc");
-        let long = "x".repeat(20_000);
+        let long: String = (0..400).map(|n| format!("{n:x}-")).collect();
         assert_eq!(secrets(&[&long]).scrub(&long), "***");
     }
 

@@ -39,6 +39,8 @@ impl<'a> Commit<'a> {
         let mut sends: BTreeMap<NodeId, Vec<Value>> = BTreeMap::new();
         // Nodes that arrows have found full: what holds for one arrow into a node holds for several.
         let mut full: BTreeSet<NodeId> = BTreeSet::new();
+        // Nodes whose `max_visits` has led elsewhere: sends that are turned away take one route.
+        let mut routed: BTreeSet<NodeId> = BTreeSet::new();
         // Each with the full nodes that it was sent on by.
         let mut queue: VecDeque<(Led, Vec<NodeId>)> =
             next.into_iter().map(|item| (item, Vec::new())).collect();
@@ -78,7 +80,8 @@ impl<'a> Commit<'a> {
                     }
                     let before = view.writes.len();
                     let more;
-                    (view, more) = self.leave_for(view, id, jump, &mut agenda.leaves)?;
+                    let first = routed.insert(id);
+                    (view, more) = self.leave_for(view, (id, first), jump, &mut agenda.leaves)?;
                     let others = leading.get(&id).filter(|_| arrow);
                     let behind = others.into_iter().flatten().copied();
                     let stand_in = claims.add(Who::Full(id), behind.chain([from]).collect());
@@ -164,7 +167,7 @@ impl<'a> Commit<'a> {
     fn leave_for<'v>(
         &'v self,
         view: View<'v>,
-        node: NodeId,
+        (node, first): (NodeId, bool),
         jump: &'v JumpPlan,
         leaves: &mut Vec<Arc<str>>,
     ) -> Result<(View<'v>, Vec<Next>), RunError> {
@@ -172,7 +175,9 @@ impl<'a> Commit<'a> {
         let name = &node.name;
         let followed = self.follow(view, node.slots, leaves, |run| {
             run.name = name;
-            run.note_route(RouteKind::MaxVisits, 0);
+            if first {
+                run.note_route(RouteKind::MaxVisits, 0);
+            }
             run.take(jump)
         });
         followed.map_err(|error| error.in_node(name, &join_path(self.around.path, name)))
