@@ -12,5 +12,6 @@ mod backend {
     mod openai;
     mod play;
     mod providers;
+    mod recorded;
     mod server;
 }

@@ -274,13 +274,13 @@ pub async fn alone(
     let script = script.ok_or("there is no such scenario")?;
     if script.scenario().recorded {
         match bench.record {
-            true => script.record(),
+            true => script.record(stage.bindings.config.secrets()),
             false => script.play_from_file(&bench.file)?,
         }
     }
     let log = Arc::new(Log::default());
     play(stage, &script, how, &log).await?;
-    script.save_recording(&bench.file, &stage.bindings.config.secrets())?;
+    script.save_recording(&bench.file)?;
     Ok(vec![log.told()])
 }
 

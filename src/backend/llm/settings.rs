@@ -122,7 +122,7 @@ pub struct Settings {
     pub base_url: String,
     /// Key.
     pub api_key: ApiKey,
-    /// Headers besides, such as `OpenAI-Organization`; they go before those of the protocol. May hold keys.
+    /// Headers besides, such as `OpenAI-Organization`; they go before those of the protocol. Keys in them stand in `secrets` too.
     pub headers: Vec<(String, Secret)>,
     /// Parameters of every address, such as Azure's `api-version`.
     pub query: Vec<(String, String)>,
@@ -140,7 +140,7 @@ pub struct Settings {
     pub prompt_cache: Option<PromptCache>,
     /// Fields put into every request for a reply, over those that it has by itself: objects entry by entry, `null` takes a field out.
     pub extra_body: JsonMap<String, Json>,
-    /// What else must not be told.
+    /// What must not be told besides the key, such as what the environment gives to headers.
     pub secrets: Secrets,
 }
 
@@ -173,7 +173,6 @@ impl Settings {
     /// Adds what must not be told.
     pub fn add_secrets(&self, to: &mut Secrets) {
         to.add_all(&self.secrets);
-        to.extend(self.headers.iter().map(|(_, value)| value));
         if let ApiKey::Given(key) = &self.api_key {
             to.add(key);
         }

@@ -1,7 +1,7 @@
 //! The file as a whole.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::{Map as JsonMap, Value as Json};
@@ -14,7 +14,8 @@ use crate::run::memory::space::{self, Space};
 
 use super::field::Fields;
 use super::{
-    Expect, Remembered, Scenario, Service, Suite, Written, answers, crash, expect, reply, service,
+    Expect, Remembered, Scenario, Service, Suite, Written, answers, cassette, crash, expect, reply,
+    service,
 };
 
 const KEYS: [&str; 8] = [
@@ -84,6 +85,7 @@ fn read(root: &Cursor<'_>) -> Option<Read> {
     let defaults = table.get("defaults");
     let defaults = defaults.and_then(|d| d.table("`defaults`", &DEFAULT_KEYS));
     let mut names = BTreeSet::new();
+    let mut cassettes: BTreeMap<String, String> = BTreeMap::new();
     let mut scenarios = Vec::new();
     for cursor in table.require("scenarios")?.items() {
         let Some(own) = cursor.table("a scenario", &SCENARIO_KEYS) else {
@@ -105,10 +107,18 @@ fn read(root: &Cursor<'_>) -> Option<Read> {
             expect,
             ..scenario(&cursor, &fields, name)
         };
-        if !names.insert(scenario.name.clone()) {
-            let name = fields.own.get("name").unwrap_or(cursor);
-            let message = format!("there is a scenario `{}` already", scenario.name);
+        let own = &scenario.name;
+        let name = fields.own.get("name").unwrap_or(cursor);
+        if !names.insert(own.clone()) {
+            let message = format!("there is a scenario `{own}` already");
             name.report(name.finding(message));
+        } else if scenario.recorded
+            && let file = cassette::file_name(own)
+            && let Some(other) = cassettes.insert(file.clone(), own.clone())
+        {
+            let message = format!("`{other}` and `{own}` have the same cassette, `{file}`");
+            let help = "choose names that differ in letters or digits";
+            name.report(name.finding(message).help(help));
         }
         scenarios.push(scenario);
     }

@@ -56,7 +56,7 @@ pub struct Call {
 }
 
 /// What is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A model.
@@ -134,6 +134,47 @@ impl Call {
         let place = |call: &Call| (call.call, call.send);
         place(self) == place(other) && self.name == other.name && self.node == other.node
     }
+
+    /// What a thread counts calls by: the node's path of a model's, the name of a tool's.
+    pub fn subject(&self) -> (Kind, String) {
+        let of = match self.call {
+            Kind::Model => &self.node,
+            Kind::Tool => &self.name,
+        };
+        (self.call, of.clone())
+    }
+}
+
+impl Answer {
+    /// The same with every secret in its texts as `***`. Names stay.
+    pub fn scrubbed(self, secrets: &Secrets) -> Self {
+        let text = |text: String| match secrets.scrub_result(Json::String(text)) {
+            Json::String(text) => text,
+            other => other.to_string(),
+        };
+        match self {
+            Answer::Result(result) => Answer::Result(secrets.scrub_result(result)),
+            Answer::Error(Failed { kind, message }) => Answer::Error(Failed {
+                kind,
+                message: text(message),
+            }),
+            Answer::Reply(mut reply) => {
+                let whole = text(reply.text.clone());
+                for part in &mut reply.opaque {
+                    let before = reply.text.get(..part.at).unwrap_or(&reply.text);
+                    part.at = whole.floor_char_boundary(text(before.to_owned()).len());
+                    part.data = secrets.scrub_result(part.data.take());
+                }
+                for call in &mut reply.tool_calls {
+                    call.arguments = text(std::mem::take(&mut call.arguments));
+                }
+                Answer::Reply(Reply {
+                    text: whole,
+                    ..reply
+                })
+            }
+        }
+    }
 }
 
 /// Where the cassette of a scenario is: `desk.cassettes/hands_over.yaml` beside `desk.test.yaml`.
@@ -143,24 +184,29 @@ pub fn path(suite: &Path, scenario: &str) -> PathBuf {
         .and_then(|name| name.to_str())
         .unwrap_or_default();
     let name = file.strip_suffix(".test.yaml").unwrap_or(file);
+    let folder = suite.with_file_name(format!("{name}.cassettes"));
+    folder.join(file_name(scenario))
+}
+
+/// The name of the file: scenarios of like names would share one.
+pub fn file_name(scenario: &str) -> String {
     let plain = scenario.chars().map(|c| match c.is_alphanumeric() {
         true => c.to_ascii_lowercase(),
         false => '_',
     });
-    suite
-        .with_file_name(format!("{name}.cassettes"))
-        .join(format!("{}.yaml", plain.collect::<String>()))
+    format!("{}.yaml", plain.collect::<String>())
 }
 
-/// Reads a cassette; `None` where there is none.
+/// Reads the cassette of a scenario of that file; `None` where there is none.
 ///
 /// # Errors
-/// Why it can't be read, with the line.
-pub fn load(path: &Path) -> Result<Option<Cassette>, String> {
+/// Why it can't be read, with the line; that it is another scenario's.
+pub fn load(suite: &Path, scenario: &str) -> Result<Option<Cassette>, String> {
+    let path = path(suite, scenario);
     let shown = path.display();
     let failed =
         |why: &dyn std::fmt::Display| format!("the cassette `{shown}` can't be read: {why}");
-    let size = match std::fs::metadata(path) {
+    let size = match std::fs::metadata(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(&error)),
         Ok(file) => file.len(),
@@ -171,24 +217,27 @@ pub fn load(path: &Path) -> Result<Option<Cassette>, String> {
             MAX_BYTES >> 20
         )));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
-    serde_yaml::from_str(&text)
-        .map(Some)
-        .map_err(|error| failed(&error))
+    let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
+    let cassette: Cassette = serde_yaml::from_str(&text).map_err(|error| failed(&error))?;
+    match cassette.scenario == scenario {
+        true => Ok(Some(cassette)),
+        false => Err(format!(
+            "the cassette `{shown}` is of scenario `{}`, not of `{scenario}`",
+            cassette.scenario
+        )),
+    }
 }
 
-/// Writes a cassette as a whole, without secrets.
+/// Writes the cassette of a scenario of that file as a whole.
 ///
 /// # Errors
 /// Why it can't be written.
-pub fn save(path: &Path, cassette: &Cassette, secrets: &Secrets) -> Result<(), String> {
+pub fn save(suite: &Path, cassette: &Cassette) -> Result<(), String> {
+    let path = path(suite, &cassette.scenario);
     let failed = |why: &dyn std::fmt::Display| {
         format!("the cassette `{}` can't be written: {why}", path.display())
     };
-    let tree = serde_json::to_value(cassette).map_err(|error| failed(&error))?;
-    let tree = serde_json::from_value::<Cassette>(secrets.scrub_result(tree))
-        .map_err(|error| failed(&error))?;
-    let text = serde_yaml::to_string(&tree).map_err(|error| failed(&error))?;
+    let text = serde_yaml::to_string(cassette).map_err(|error| failed(&error))?;
     let text = format!(
         "# What `graphc test --record` was answered. Don't edit it: record it again.\n{text}"
     );
@@ -197,5 +246,5 @@ pub fn save(path: &Path, cassette: &Cassette, secrets: &Secrets) -> Result<(), S
     // A reader never sees half of it.
     let beside = path.with_extension("yaml.part");
     std::fs::write(&beside, text).map_err(|error| failed(&error))?;
-    std::fs::rename(&beside, path).map_err(|error| failed(&error))
+    std::fs::rename(&beside, &path).map_err(|error| failed(&error))
 }

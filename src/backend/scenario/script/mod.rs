@@ -5,6 +5,7 @@ mod memory;
 mod model;
 mod real;
 mod recorded;
+mod tape;
 mod tool;
 mod turns;
 
@@ -24,7 +25,8 @@ pub use memory::{forget, remembered, seed};
 pub use model::{ModelRecord, prompt};
 pub use turns::in_turns;
 
-use recorded::{RECORD, Tape};
+use recorded::RECORD;
+use tape::Tape;
 use turns::Turns;
 
 /// What the scenario begins with.
@@ -188,9 +190,9 @@ impl Script {
     pub fn unplayed(&self) -> Vec<String> {
         let state = self.state();
         // Of a run that has gone another way they say nothing more.
-        let left = match state.unmatched.is_empty() {
-            true => state.tape.left(),
-            false => Vec::new(),
+        let left = match &state.tape {
+            Tape::Plays(playing) if state.unmatched.is_empty() => playing.left(),
+            _ => Vec::new(),
         };
         let unplayed = |call| {
             let name = &self.scenario.name;

@@ -16,114 +16,16 @@ use crate::run::model::{
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use super::real::UnderWay;
-use super::{Script, turns};
+use super::tape::{Playing, Recording, Tape};
+use super::{Script, Start, turns};
 
 /// What to do about a cassette that does not fit any more.
 pub(super) const RECORD: &str = "record it again: graphc test --record";
 
-/// What becomes of calls that a recorded scenario has no replies for.
-#[derive(Debug, Default)]
-pub enum Tape {
-    /// There is no cassette: they fail.
-    #[default]
-    Missing,
-    /// They are answered from it; the flags say which calls have been.
-    Plays(Cassette, Vec<bool>),
-    /// They are made, and kept here.
-    Records(Recording),
-}
-
-/// Calls that are made and kept.
-#[derive(Debug, Default)]
-pub struct Recording {
-    calls: Vec<Call>,
-    /// Calls whose last attempt failed, with what was wrong.
-    failed: Vec<(Call, String)>,
-}
-
-impl Recording {
-    fn keep(&mut self, mut call: Call) {
-        self.failed.retain(|(other, _)| !other.is_beside(&call));
-        // Attempts that failed are no calls of their own here.
-        let before = self.calls.iter().filter(|other| other.is_beside(&call));
-        call.visit = 1 + before.count() as u64;
-        self.calls.push(call);
-    }
-}
-
-impl Tape {
-    /// A tape that plays a cassette.
-    pub fn playing(cassette: Cassette) -> Self {
-        let used = vec![false; cassette.calls.len()];
-        Tape::Plays(cassette, used)
-    }
-
-    /// Calls that were recorded and not made.
-    pub fn left(&self) -> Vec<String> {
-        match self {
-            Tape::Plays(cassette, used) => {
-                let calls = cassette.calls.iter().zip(used);
-                calls
-                    .filter(|(_, used)| !**used)
-                    .map(|(call, _)| call.describe())
-                    .collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// The answer to a call: of those of its node and visit, or at another visit, the one that was asked the same.
-    ///
-    /// # Errors
-    /// That there is none, with what differs from the one that would be next.
-    fn answer(&mut self, call: &Call) -> Result<Answer, String> {
-        let Tape::Plays(cassette, used) = self else {
-            return Err(format!("nothing is recorded for {}", call.describe()));
-        };
-        let beside = |at: &usize| {
-            cassette
-                .calls
-                .get(*at)
-                .is_some_and(|one| one.is_beside(call))
-        };
-        let free = |at: &usize| used.get(*at) == Some(&false);
-        let open: Vec<usize> = (0..cassette.calls.len())
-            .filter(free)
-            .filter(beside)
-            .collect();
-        let of = |at: &usize| cassette.calls.get(*at);
-        let same = |at: &&usize| of(at).is_some_and(|one| one.request == call.request);
-        let same_visit =
-            |at: &&usize| same(at) && of(at).is_some_and(|one| one.visit == call.visit);
-        let found = open
-            .iter()
-            .find(same_visit)
-            .or_else(|| open.iter().find(same));
-        if let Some(found) = found.copied() {
-            if let Some(used) = used.get_mut(found) {
-                *used = true;
-            }
-            let answer = cassette.calls.get(found).map(|one| one.answer.clone());
-            return answer.ok_or_else(|| call.describe());
-        }
-        match open.first().and_then(of) {
-            None => Err(format!("nothing more is recorded for {}", call.describe())),
-            Some(next) => {
-                let changed = cassette::changes(&next.asked, &call.asked);
-                Err(format!(
-                    "{} asks something else than was recorded\n{}",
-                    call.describe(),
-                    changed.join("\n")
-                ))
-            }
-        }
-    }
-}
-
 impl Script {
     /// Plays what it has no replies for from a cassette.
     pub fn play_from(&self, cassette: Cassette) {
-        self.state().tape = Tape::playing(cassette);
+        self.state().tape = Tape::Plays(Playing::new(cassette));
     }
 
     /// Plays what it has no replies for from the cassette beside the file of its scenarios. Without one such calls fail.
@@ -131,7 +33,7 @@ impl Script {
     /// # Errors
     /// Why the cassette can't be read.
     pub fn play_from_file(&self, suite: &Path) -> Result<(), String> {
-        if let Some(cassette) = cassette::load(&cassette::path(suite, &self.scenario.name))? {
+        if let Some(cassette) = cassette::load(suite, &self.scenario.name)? {
             self.play_from(cassette);
         }
         Ok(())
@@ -141,24 +43,20 @@ impl Script {
     ///
     /// # Errors
     /// Why it can't be written: also where a call failed and did not succeed later, which would be on the cassette as a hole.
-    pub fn save_recording(&self, suite: &Path, secrets: &Secrets) -> Result<(), String> {
+    pub fn save_recording(&self, suite: &Path) -> Result<(), String> {
         let state = self.state();
         let Tape::Records(recording) = &state.tape else {
             return Ok(());
         };
-        if let Some((call, message)) = recording.failed.first() {
-            let call = call.describe();
-            return Err(format!("nothing is recorded: {call} failed\n{message}"));
-        }
+        let calls = recording.calls()?;
         let scenario = self.scenario.name.clone();
-        let path = cassette::path(suite, &scenario);
-        let calls = recording.calls.clone();
-        cassette::save(&path, &Cassette { scenario, calls }, secrets)
+        cassette::save(suite, &Cassette { scenario, calls })
     }
 
-    /// Has the calls that it has no replies for made, and records them.
-    pub fn record(&self) {
-        self.state().tape = Tape::Records(Recording::default());
+    /// Has the calls that it has no replies for made, and records them. The secrets are hidden in their answers, for the run
+    /// as well: what it asks later is then the same when it is played.
+    pub fn record(&self, secrets: Secrets) {
+        self.state().tape = Tape::Records(Recording::new(secrets));
     }
 
     /// Whether it records.
@@ -176,9 +74,13 @@ impl Script {
     }
 
     /// The answer that the cassette has. A call that it has none for fails the scenario.
-    fn played(&self, call: &Call) -> Result<Answer, String> {
+    fn played(&self, call: Call, cx: &CallContext) -> Result<Answer, String> {
+        let made = self.made_before(&call, cx);
         let mut state = self.state();
-        let answer = state.tape.answer(call);
+        let answer = match &mut state.tape {
+            Tape::Plays(playing) => playing.answer(call, made),
+            _ => Err(format!("nothing is recorded for {}", call.describe())),
+        };
         if let Err(message) = &answer {
             let (first, changed) = message.split_once('\n').unwrap_or((message, ""));
             let name = &self.scenario.name;
@@ -189,40 +91,77 @@ impl Script {
         answer
     }
 
-    fn keep(&self, call: Call) {
-        if let Tape::Records(recording) = &mut self.state().tape {
-            recording.keep(call);
+    /// How many calls of the node or tool an earlier process has played from the cassette, as far as a call now can tell.
+    fn made_before(&self, call: &Call, cx: &CallContext) -> usize {
+        if self.start == Start::Run {
+            return 0;
         }
-    }
-
-    fn keep_failed(&self, call: &Call, message: &str) {
-        if let Tape::Records(recording) = &mut self.state().tape {
-            recording.failed.push((call.clone(), message.to_owned()));
-        }
-    }
-
-    /// The call that is to be answered. Its visit is counted as calls are played.
-    fn called(&self, kind: Kind, name: &str, cx: &CallContext, asked: Json) -> Call {
-        let request = cassette::request(&asked);
-        let answer = Answer::Result(Json::Null);
-        let mut call = Call {
-            call: kind,
-            name: name.to_owned(),
-            node: cx.node.clone(),
-            visit: 1,
-            send: cx.send,
-            request,
-            asked,
-            answer,
+        // The replies of a node go before its recorded ones.
+        let lists = &self.scenario.models;
+        let (earlier, replies) = match call.call {
+            Kind::Tool => (self.earlier.tools.get(&call.name), None),
+            Kind::Model => {
+                let own = lists.iter().find(|(node, _)| *node == call.node);
+                (self.earlier.models.get(&call.node), own)
+            }
         };
-        if let Tape::Plays(cassette, used) = &self.state().tape {
-            let calls = cassette.calls.iter().zip(used);
-            let before = calls
-                .filter(|(other, used)| **used && other.is_beside(&call))
-                .count();
-            call.visit = 1 + before as u64;
+        let others = self.before(earlier, cx) + replies.map_or(0, |(_, own)| own.len() as u64);
+        usize::try_from(cx.ordinal.saturating_sub(others)).unwrap_or(usize::MAX)
+    }
+}
+
+/// The call that is to be answered.
+fn called(kind: Kind, name: &str, cx: &CallContext, asked: Json) -> Call {
+    Call {
+        call: kind,
+        name: name.to_owned(),
+        node: cx.node.clone(),
+        visit: 1,
+        send: cx.send,
+        request: cassette::request(&asked),
+        asked,
+        answer: Answer::Result(Json::Null),
+    }
+}
+
+/// A call that is being made. One that nobody waits for any more, as after a timeout, has failed.
+struct Made<'s> {
+    script: &'s Script,
+    call: Option<Call>,
+    _under_way: UnderWay<'s>,
+}
+
+impl<'s> Made<'s> {
+    fn begin(script: &'s Script, call: Call) -> Self {
+        Self {
+            script,
+            call: Some(call),
+            _under_way: UnderWay::begin(&script.under_way),
         }
-        call
+    }
+
+    /// Keeps the answer. Gives it as the cassette has it.
+    fn answered(mut self, answer: Answer) -> Answer {
+        let call = self.call.take();
+        match (&mut self.script.state().tape, call) {
+            (Tape::Records(recording), Some(call)) => recording.keep(Call { answer, ..call }),
+            _ => answer,
+        }
+    }
+
+    fn failed(&mut self, message: &str) {
+        let Some(call) = self.call.take() else {
+            return;
+        };
+        if let Tape::Records(recording) = &mut self.script.state().tape {
+            recording.keep_failed(call, message.to_owned());
+        }
+    }
+}
+
+impl Drop for Made<'_> {
+    fn drop(&mut self) {
+        self.failed("it was given up before it was answered");
     }
 }
 
@@ -236,37 +175,26 @@ pub async fn reply(
     request: ChatRequest,
     cx: &CallContext,
 ) -> Result<ChatStream, ModelError> {
-    let call = script.called(
-        Kind::Model,
-        &request.model_name,
-        cx,
-        cassette::asked(&request),
-    );
-    let reply = match real.filter(|_| script.is_recording()) {
-        None => match script.played(&call) {
-            Ok(Answer::Reply(reply)) => reply,
-            Ok(_) => {
-                return Err(ModelError::new(
-                    ErrorKind::InvalidRequest,
-                    "the cassette has no reply there",
-                ));
-            }
-            Err(message) => return Err(ModelError::new(ErrorKind::InvalidRequest, message)),
-        },
+    let asked = cassette::asked(&request);
+    let call = called(Kind::Model, &request.model_name, cx, asked);
+    let answer = match real.filter(|_| script.is_recording()) {
+        None => script.played(call, cx),
         Some(real) => {
-            let _under_way = UnderWay::begin(&script.under_way);
+            let mut made = Made::begin(script, call);
             let reply = match real.stream(request, cx).await {
                 Ok(stream) => whole(stream).await,
                 Err(error) => Err(error),
             };
-            let reply = reply.inspect_err(|error| script.keep_failed(&call, &error.message))?;
-            script.keep(Call {
-                answer: Answer::Reply(reply.clone()),
-                ..call
-            });
-            reply
+            let reply = reply.inspect_err(|error| made.failed(&error.message))?;
+            Ok(made.answered(Answer::Reply(reply)))
         }
     };
+    let reply = match answer {
+        Ok(Answer::Reply(reply)) => Ok(reply),
+        Ok(_) => Err("the cassette has no reply there".to_owned()),
+        Err(message) => Err(message),
+    };
+    let reply = reply.map_err(|message| ModelError::new(ErrorKind::InvalidRequest, message))?;
     let mut deltas = Vec::new();
     for piece in pieces(&reply.text, &reply.opaque) {
         match piece {
@@ -316,33 +244,33 @@ impl ToolBackend for RecordedTool {
         let cx = &turns::wait(&self.script, "tool", &call.tool, cx).await;
         self.script.count_call(&call.tool);
         let asked = Json::Object(call.args.clone());
-        let recorded = self.script.called(Kind::Tool, &call.tool, cx, asked);
-        let Some(real) = self.real.as_ref().filter(|_| self.script.is_recording()) else {
-            return match self.script.played(&recorded) {
-                Ok(Answer::Result(result)) => Ok(result),
-                Ok(Answer::Error(Failed { kind, message })) => Err(ToolError::new(kind, message)),
-                Ok(Answer::Reply(_)) => Err(ToolError::new(
-                    ErrorKind::ToolError,
-                    "the cassette has no result there",
-                )),
-                Err(message) => Err(ToolError::new(ErrorKind::ToolError, message)),
-            };
-        };
-        let _under_way = UnderWay::begin(&self.script.under_way);
-        let result = real.call(call, cx).await;
-        let answer = match &result {
-            Ok(result) => Answer::Result(result.clone()),
-            // An answer of the tool; any other error is none, and may be tried again.
-            Err(error) if error.kind == ErrorKind::ToolError => Answer::Error(Failed {
-                kind: error.kind,
-                message: error.message.clone(),
-            }),
-            Err(error) => {
-                self.script.keep_failed(&recorded, &error.message);
-                return result;
+        let recorded = called(Kind::Tool, &call.tool, cx, asked);
+        let answer = match self.real.as_ref().filter(|_| self.script.is_recording()) {
+            None => self.script.played(recorded, cx),
+            Some(real) => {
+                let mut made = Made::begin(&self.script, recorded);
+                let answer = match real.call(call, cx).await {
+                    Ok(result) => Answer::Result(result),
+                    // An answer of the tool; any other error is none, and may be tried again.
+                    Err(ToolError { kind, message, .. }) if kind == ErrorKind::ToolError => {
+                        Answer::Error(Failed { kind, message })
+                    }
+                    Err(error) => {
+                        made.failed(&error.message);
+                        return Err(error);
+                    }
+                };
+                Ok(made.answered(answer))
             }
         };
-        self.script.keep(Call { answer, ..recorded });
-        result
+        match answer {
+            Ok(Answer::Result(result)) => Ok(result),
+            Ok(Answer::Error(Failed { kind, message })) => Err(ToolError::new(kind, message)),
+            Ok(Answer::Reply(_)) => Err(ToolError::new(
+                ErrorKind::ToolError,
+                "the cassette has no result there",
+            )),
+            Err(message) => Err(ToolError::new(ErrorKind::ToolError, message)),
+        }
     }
 }
