@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use graphc::backend::config::load;
-use graphc::backend::llm::{Kind, Provider, Settings};
+use graphc::backend::llm::{ApiKey, Kind, Provider, Settings};
+use graphc::backend::secret::Secret;
 use graphc::backend::wire::Wire;
 use graphc::base::SourceMap;
 use graphc::ir::ErrorKind;
@@ -433,14 +434,54 @@ async fn a_stream_may_be_of_any_form_that_the_standard_has() {
 async fn a_reply_is_whole_without_the_end_of_its_stream() {
     for (path, file) in files() {
         let told = told(&file.events, false);
-        let reply = Reply::Slow(vec![
-            (0, HEAD.to_owned()),
-            (0, told),
-            (60_000, String::new()),
-        ]);
-        let (deltas, error) = against(&file, reply, true).await;
-        assert!(error.is_none(), "{path}: {error:?}");
-        assert_eq!(given(deltas).text, "ok", "{path}");
+        let idle = vec![(60_000, String::new())];
+        let beats = vec![(500, "data: {\"type\": \"ping\"}\n\n".to_owned()); 120];
+        for behind in [idle, beats] {
+            let mut pieces = vec![(0, HEAD.to_owned()), (0, told.clone())];
+            pieces.extend(behind);
+            let (deltas, error) = against(&file, Reply::Slow(pieces), true).await;
+            assert!(error.is_none(), "{path}: {error:?}");
+            assert_eq!(given(deltas).text, "ok", "{path}");
+        }
+    }
+}
+
+/// A key that stands where a message is cut shows nothing of itself.
+#[tokio::test]
+async fn a_key_is_hidden_before_a_message_is_cut() {
+    for (path, file) in files() {
+        for before in [290, 990] {
+            let echo = format!("{}k-very-secret", "x".repeat(before));
+            let spaced = format!("{}k-very-secret", " ".repeat(before));
+            for (reply, streamed) in [
+                (with_headers(500, "", &echo), false),
+                (answer(500, &json!({ "error": { "odd": echo } })), false),
+                (answer(200, &json!({ "error": { "odd": echo } })), false),
+                (with_headers(200, "", &echo), false),
+                (with_headers(200, "", &spaced), false),
+                (stream(&format!("{echo}\n\n")), true),
+            ] {
+                let (deltas, error) = against(&file, reply, streamed).await;
+                let error = error.unwrap_or_else(|| panic!("{path}: {deltas:?}"));
+                assert!(!error.message.contains("k-"), "{path}: {error}");
+            }
+        }
+    }
+}
+
+/// A key from a file often has the line's end.
+#[tokio::test]
+async fn a_key_that_can_not_be_a_header_is_an_error_of_the_call() {
+    for (path, file) in files() {
+        let server = Server::start(Vec::new()).await;
+        let mut settings = provider(&file.kind, &server.url, &JsonMap::new());
+        settings.api_key = ApiKey::Given(Secret::new("k-very-secret\n"));
+        let asked = request(&Request::default(), &BTreeMap::new(), false);
+        let (_, error) = ask(settings, asked, &context()).await;
+        let error = error.unwrap_or_else(|| panic!("{path}"));
+        assert_eq!(error.kind, ErrorKind::Auth, "{path}: {error}");
+        let says = "the key of `p` can't be a header: it holds a control character";
+        assert_eq!(error.message, says, "{path}");
     }
 }
 

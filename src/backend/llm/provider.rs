@@ -10,7 +10,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::backend::secret::Secrets;
-use crate::backend::wire::{self, Bounds, Failure, Peer, Wire, excerpt};
+use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
 use crate::ir::ErrorKind;
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 
@@ -90,8 +90,14 @@ impl Provider {
         match &self.settings.api_key {
             ApiKey::None => {}
             ApiKey::Given(key) => {
-                let (name, value) = self.protocol.key(key);
-                set(name, &value);
+                let (header, value) = self.protocol.key(key);
+                if HeaderValue::from_str(&value).is_err() {
+                    let message = format!(
+                        "the key of `{name}` can't be a header: it holds a control character"
+                    );
+                    return Err(Failure::new(ErrorKind::Auth, message));
+                }
+                set(header, &value);
             }
             ApiKey::Missing(variable) => {
                 let message = format!(
@@ -181,8 +187,7 @@ fn is_whole(response: &Response) -> bool {
 /// Reads a reply that came whole.
 fn whole(bytes: &[u8], peer: Peer<'_>) -> Result<Json, Failure> {
     let json: Json = serde_json::from_slice(bytes).map_err(|error| {
-        let begins = bytes.get(..bytes.len().min(1000)).unwrap_or_default();
-        let begins = peer.secrets.scrub(&excerpt(&String::from_utf8_lossy(begins)));
+        let begins = peer.excerpt(&String::from_utf8_lossy(bytes));
         match begins.as_str() {
             "" => unreadable(peer, "it is empty"),
             page if page.starts_with('<') => {

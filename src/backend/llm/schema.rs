@@ -15,8 +15,8 @@ pub struct Dialect {
     pub closed: bool,
     /// Whether all properties must be required.
     pub all_required: bool,
-    /// Whether a schema may refer to itself.
-    pub recursive: bool,
+    /// Where a schema may refer to itself.
+    pub recursion: Recursion,
     /// Whether the schema must be that of an object.
     pub object: bool,
     /// Whether a schema that does not fit may be given all the same, as one that the server need not keep to.
@@ -25,14 +25,27 @@ pub struct Dialect {
     pub beside_tools: bool,
 }
 
+/// Where a schema may refer to itself.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Recursion {
+    /// Nowhere.
+    Never,
+    /// Within properties that are not required.
+    Optional,
+    /// Anywhere.
+    Anywhere,
+}
+
 impl Dialect {
     /// The schema as the provider takes it; `None` where that can't be said to it.
     pub fn fit(&self, schema: &Json) -> Option<Json> {
         let Json::Object(entries) = schema else {
             return Some(schema.clone());
         };
-        if entries.contains_key("$ref") {
-            return self.recursive.then(|| schema.clone());
+        // What stands beside `$ref` is refused, but for `$defs`.
+        let refers = entries.contains_key("$ref");
+        if refers && self.recursion == Recursion::Never {
+            return None;
         }
         let is_object = entries.get("type").is_some_and(|ty| ty == "object");
         let open = entries.get("additionalProperties") != Some(&Json::Bool(false));
@@ -42,12 +55,20 @@ impl Dialect {
         let mut fitted = JsonMap::new();
         let mut refused = Vec::new();
         for (key, value) in entries {
+            if refers && !key.starts_with('$') {
+                continue;
+            }
             let value = match (key.as_str(), value) {
                 (key, value) if self.refused.contains(&key) => {
                     if key != "default" {
                         refused.push(format!("{key}: {value}"));
                     }
                     continue;
+                }
+                ("$defs", Json::Object(named))
+                    if self.recursion == Recursion::Optional && named.values().any(must_refer) =>
+                {
+                    return None;
                 }
                 ("properties" | "$defs", Json::Object(named)) => {
                     let named = named.iter();
@@ -77,6 +98,27 @@ impl Dialect {
         }
         Some(Json::Object(fitted))
     }
+}
+
+/// Whether a schema refers to another from where no property may be left out. Only what holds itself stands in `$defs`, so such a
+/// reference among them is part of a cycle.
+fn must_refer(schema: &Json) -> bool {
+    let Json::Object(entries) = schema else {
+        return false;
+    };
+    let required = entries.get("required").and_then(Json::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    entries
+        .iter()
+        .any(|(key, value)| match (key.as_str(), value) {
+            ("$ref", _) => true,
+            ("properties", Json::Object(named)) => named
+                .iter()
+                .any(|(name, value)| is_required(name) && must_refer(value)),
+            ("items" | "additionalProperties", value) => must_refer(value),
+            ("anyOf", Json::Array(all)) => all.iter().any(must_refer),
+            _ => false,
+        })
 }
 
 /// Whether a schema is that of an object.
@@ -119,7 +161,7 @@ mod tests {
         refused: &["maxLength", "default"],
         closed: true,
         all_required: true,
-        recursive: false,
+        recursion: Recursion::Never,
         object: true,
         lenient: false,
         beside_tools: true,

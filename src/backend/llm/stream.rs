@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures_util::stream::unfold;
 use serde_json::Value as Json;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
 
 use crate::backend::wire::{Events, Failure};
 use crate::run::model::{ChatDelta, ChatStream, ModelError};
@@ -28,6 +29,7 @@ pub fn deltas(
         reader,
         said,
         failed: false,
+        end: None,
         _slot: slot,
     };
     Box::pin(unfold(reading, |mut reading| async move {
@@ -41,6 +43,8 @@ struct Reading {
     reader: Box<dyn Reader>,
     said: Said,
     failed: bool,
+    /// When what may follow the end of the reply is waited for no longer, once that has come.
+    end: Option<Instant>,
     _slot: Option<OwnedSemaphorePermit>,
 }
 
@@ -72,10 +76,11 @@ impl Reading {
         let ended = self.said.has_ended();
         let next = match ended {
             false => self.events.next().await,
-            true => match tokio::time::timeout(GRACE, self.events.next()).await {
-                Ok(next) => next,
-                Err(_) => Ok(None),
-            },
+            true => {
+                let end = *self.end.get_or_insert_with(|| Instant::now() + GRACE);
+                let next = tokio::time::timeout_at(end, self.events.next()).await;
+                next.unwrap_or(Ok(None))
+            }
         };
         match next {
             Ok(Some(data)) if data.trim() == "[DONE]" => self.done(),

@@ -10,11 +10,15 @@ use crate::run::model::CallContext;
 
 use super::Failure;
 
+/// Longest silence of the other side, where the call itself has no bound.
+const SILENCE: Duration = Duration::from_secs(600);
+
 /// The bounds of one call, over all of its parts.
 #[derive(Debug, Clone)]
 pub struct Bounds {
     timeout: Duration,
     end: Option<Instant>,
+    silence: Duration,
     cancel: CancellationToken,
 }
 
@@ -25,6 +29,7 @@ impl Bounds {
         Self {
             timeout: timeout.unwrap_or_default(),
             end: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
+            silence: SILENCE,
             cancel: cx.cancel.clone(),
         }
     }
@@ -34,8 +39,23 @@ impl Bounds {
         Self {
             timeout,
             end: Instant::now().checked_add(timeout),
+            silence: SILENCE,
             cancel: CancellationToken::new(),
         }
+    }
+
+    /// Waits for what the other side sends next: as [`Bounds::within`], and not for ever where the call has no bound in time.
+    ///
+    /// # Errors
+    /// `Timeout` or `Cancelled`; `work` is dropped then.
+    pub async fn receive<F: Future>(&self, work: F) -> Result<F::Output, Failure> {
+        if self.end.is_some() {
+            return self.within(work).await;
+        }
+        let heard = self
+            .within(tokio::time::timeout(self.silence, work))
+            .await?;
+        heard.map_err(|_| Failure::timeout(self.silence))
     }
 
     /// Waits for `work`, but not past the bounds. Work that is begun behind its time is not done at all, so that a reply that
@@ -58,6 +78,27 @@ impl Bounds {
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
             done = work => Ok(done),
             () = too_late => Err(Failure::timeout(self.timeout)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn silence_ends_only_what_has_no_bound_of_its_own() {
+        let bounds = |end: Option<Duration>| Bounds {
+            timeout: end.unwrap_or_default(),
+            end: end.map(|end| Instant::now() + end),
+            silence: Duration::from_millis(10),
+            cancel: CancellationToken::new(),
+        };
+        for (end, says) in [(None, "10ms"), (Some(Duration::from_millis(90)), "90ms")] {
+            let failure = bounds(end).receive(pending::<()>()).await.unwrap_err();
+            assert!(failure.message.ends_with(says), "{}", failure.message);
         }
     }
 }

@@ -7,7 +7,7 @@ use reqwest::Response;
 use crate::backend::secret::Secrets;
 
 use super::lines::{LINE, Lines};
-use super::{Bounds, Failure, Peer, excerpt};
+use super::{Bounds, Failure, Peer};
 
 /// The most bytes of a whole stream.
 const LIMIT: usize = 64 << 20;
@@ -35,7 +35,7 @@ pub struct Events {
 struct Open {
     name: String,
     data: Option<String>,
-    /// The first line that can't be one of an event, shortened.
+    /// The first line that can't be one of an event.
     stray: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Open {
             },
             "event" => value.clone_into(&mut self.name),
             "" | "id" | "retry" => {}
-            _ if self.stray.is_none() => self.stray = Some(excerpt(&line)),
+            _ if self.stray.is_none() => self.stray = Some(line.into_owned()),
             _ => {}
         }
         None
@@ -129,7 +129,7 @@ impl Events {
     async fn chunk(&mut self) -> Result<bool, Failure> {
         let next = self.response.chunk();
         let chunk = match self.idle {
-            None => self.bounds.within(next).await?,
+            None => self.bounds.receive(next).await?,
             Some(idle) => {
                 let timed = tokio::time::timeout(idle, next);
                 match self.bounds.within(timed).await? {
@@ -154,7 +154,7 @@ impl Events {
     /// The beginning of a line that was none of an event, where there was one: what came was no stream of events then.
     pub fn stray(&self) -> Option<String> {
         let stray = self.open.stray.as_ref();
-        stray.map(|stray| self.secrets.scrub(stray))
+        stray.map(|stray| self.peer().excerpt(stray))
     }
 
     /// Whether they ended because nothing came for too long.

@@ -29,8 +29,6 @@ pub use public::is_public;
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(20);
-/// Longest silence within a reply, where the call itself has no bound.
-const SILENCE: Duration = Duration::from_secs(600);
 /// Most bytes of an error's body that are read.
 const ERROR_BODY: usize = 64 << 10;
 
@@ -79,7 +77,6 @@ fn made(
         let client = Client::builder()
             .user_agent(concat!("graphc/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
-            .read_timeout(SILENCE)
             .redirect(redirect::policy())
             .referer(false);
         more(client)
@@ -97,6 +94,13 @@ pub struct Peer<'a> {
     pub name: &'a str,
     /// What must not be told.
     pub secrets: &'a Secrets,
+}
+
+impl Peer<'_> {
+    /// The beginning of what it said, without secrets: they are taken out before the cut, which else left the beginning of one.
+    pub fn excerpt(&self, text: &str) -> String {
+        excerpt(&self.secrets.scrub(text))
+    }
 }
 
 /// An idempotency key as a header takes it: what is none of a header's characters, a line break say, as `%0A`. A key
@@ -128,7 +132,7 @@ pub async fn send(
     peer: Peer<'_>,
     bounds: &Bounds,
 ) -> Result<Response, Failure> {
-    let sent = bounds.within(request.send()).await?;
+    let sent = bounds.receive(request.send()).await?;
     let response = sent.map_err(|error| Failure::transport(peer, error))?;
     if response.status().is_success() {
         return Ok(response);
@@ -153,7 +157,7 @@ pub async fn body(
 ) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     loop {
-        let chunk = bounds.within(response.chunk()).await?;
+        let chunk = bounds.receive(response.chunk()).await?;
         match chunk.map_err(|error| Failure::transport(peer, error))? {
             None => return Ok(bytes),
             Some(chunk) if bytes.len() + chunk.len() > limit => {

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use crate::ir::ErrorKind;
 
 use super::retry_after::seconds;
-use super::{Failure, Peer, excerpt};
+use super::{Failure, Peer};
 
 impl Failure {
     /// A status that is no success.
@@ -27,7 +27,7 @@ impl Failure {
         let kind = beyond_status(json).unwrap_or(of_status(status));
         let message = message_of(json)
             .map(str::to_owned)
-            .unwrap_or_else(|| excerpt(&text));
+            .unwrap_or_else(|| peer.excerpt(&text));
         let message = peer.secrets.scrub(message.trim());
         let colon = if message.is_empty() { "" } else { ": " };
         Self {
@@ -53,7 +53,7 @@ impl Failure {
             .unwrap_or(ErrorKind::ServerError);
         let message = message_of(json)
             .map(str::to_owned)
-            .unwrap_or_else(|| excerpt(&error.to_string()));
+            .unwrap_or_else(|| peer.excerpt(&error.to_string()));
         let message = peer.secrets.scrub(&message);
         let message = format!("`{}` reported an error: {message}", peer.name);
         Self {

@@ -81,6 +81,8 @@ impl Conversation {
 
 fn block(part: Part<'_>) -> Option<Json> {
     Some(match part {
+        // A text of blanks alone is refused.
+        Part::Text(text) if text.trim().is_empty() => return None,
         Part::Text(text) => json!({ "type": "text", "text": text }),
         Part::Image(url, _) => {
             let source = match held(url) {

@@ -14,7 +14,7 @@ use crate::run::model::ChatRequest;
 
 use super::form::Form;
 use super::protocol::{Protocol, Reader};
-use super::schema::Dialect;
+use super::schema::{Dialect, Recursion};
 use super::settings::Settings;
 
 /// What structured outputs take: <https://docs.claude.com/en/docs/build-with-claude/structured-outputs>.
@@ -35,7 +35,7 @@ const DIALECT: Dialect = Dialect {
     ],
     closed: true,
     all_required: false,
-    recursive: false,
+    recursion: Recursion::Never,
     object: true,
     lenient: false,
     beside_tools: true,

@@ -24,7 +24,9 @@ pub fn body(
     let conversation = Conversation::of(&request.messages);
     let tool = form.filter(|form| form.way == Structured::Tool);
     // A tool that must be called leaves no room for thoughts.
-    let thinks = conversation.may_think() && tool.is_none();
+    let free = request.tools.is_empty()
+        || matches!(request.tool_choice, ToolChoice::Auto | ToolChoice::None);
+    let thinks = conversation.may_think() && tool.is_none() && free;
     let budget = request.thinking_budget.filter(|_| thinks);
     let most = request.max_tokens;
     let most = most.unwrap_or(MAX_TOKENS.saturating_add(budget.unwrap_or(0)));

@@ -8,6 +8,9 @@ use crate::backend::llm::message::{self, Call, Message, Part, held};
 use crate::backend::llm::settings::Kind;
 use crate::value::List;
 
+/// The signature of a call that another model made: <https://ai.google.dev/gemini-api/docs/thought-signatures>.
+const FOREIGN: &str = "skip_thought_signature_validator";
+
 /// What a request says of a conversation.
 #[derive(Debug, Default)]
 pub struct Conversation<'m> {
@@ -17,12 +20,17 @@ pub struct Conversation<'m> {
     pub contents: Vec<(&'static str, Vec<Json>)>,
     /// Tools by the ids of their calls.
     called: BTreeMap<&'m str, &'m str>,
+    /// Whether calls need a signature.
+    signed: bool,
 }
 
 impl<'m> Conversation<'m> {
-    /// That of a request.
-    pub fn of(messages: &'m List) -> Self {
-        let mut conversation = Self::default();
+    /// That of a request. `signed`: whether the model refuses calls without a signature.
+    pub fn of(messages: &'m List, signed: bool) -> Self {
+        let mut conversation = Self {
+            signed,
+            ..Self::default()
+        };
         for message in message::read(messages) {
             conversation.add(message);
         }
@@ -46,7 +54,7 @@ impl<'m> Conversation<'m> {
             "assistant" => {
                 let calls = message.calls.iter().map(|call| (call.id, call.name));
                 self.called.extend(calls);
-                self.content("model", spoken(message));
+                self.content("model", spoken(message, self.signed));
             }
             _ => {
                 let parts = message.parts.into_iter().filter_map(part);
@@ -67,7 +75,7 @@ impl<'m> Conversation<'m> {
 }
 
 /// What the model said: signatures of its thoughts stand at the text or the call that they came with.
-fn spoken(message: Message<'_>) -> Vec<Json> {
+fn spoken(message: Message<'_>, signed: bool) -> Vec<Json> {
     let mut parts = Vec::new();
     let mut of_calls = BTreeMap::new();
     for part in message.parts {
@@ -88,6 +96,13 @@ fn spoken(message: Message<'_>) -> Vec<Json> {
             }
             part => parts.extend(self::part(part)),
         }
+    }
+    // Of calls in parallel the first has the signature.
+    if let Some(first) = message.calls.first()
+        && signed
+        && of_calls.is_empty()
+    {
+        of_calls.insert(first.id.to_owned(), FOREIGN.into());
     }
     parts.extend(message.calls.into_iter().map(|call| {
         let Call { id, name, .. } = call;

@@ -14,7 +14,7 @@ use crate::run::model::ChatRequest;
 
 use super::form::Form;
 use super::protocol::{Protocol, Reader};
-use super::schema::Dialect;
+use super::schema::{Dialect, Recursion};
 use super::settings::Settings;
 
 /// What `responseJsonSchema` and `parametersJsonSchema` take.
@@ -31,7 +31,7 @@ const DIALECT: Dialect = Dialect {
     ],
     closed: false,
     all_required: false,
-    recursive: true,
+    recursion: Recursion::Optional,
     object: false,
     lenient: false,
     beside_tools: false,

@@ -15,7 +15,7 @@ pub fn body(request: &ChatRequest, form: Option<&Form>) -> JsonMap<String, Json>
     let mut put = |name: &str, value: Option<Json>| {
         body.extend(value.map(|value| (name.to_owned(), value)));
     };
-    let conversation = Conversation::of(&request.messages);
+    let conversation = Conversation::of(&request.messages, checks_signatures(&request.model));
     let system = conversation.system;
     put(
         "systemInstruction",
@@ -39,6 +39,15 @@ pub fn body(request: &ChatRequest, form: Option<&Form>) -> JsonMap<String, Json>
         (!config.is_empty()).then(|| config.into()),
     );
     body
+}
+
+/// Whether a model refuses a call in the turn that goes on without a signature: those since Gemini 3 do. A name without a version,
+/// `gemini-flash-latest` say, is that of a newer one.
+fn checks_signatures(model: &str) -> bool {
+    let name = model.strip_prefix("models/").unwrap_or(model);
+    let version = name.strip_prefix("gemini-");
+    let major = version.and_then(|version| version.split(|c: char| !c.is_ascii_digit()).next());
+    major.is_some_and(|major| major.parse::<u32>().ok().is_none_or(|major| major >= 3))
 }
 
 fn config(request: &ChatRequest, form: Option<&Form>) -> JsonMap<String, Json> {

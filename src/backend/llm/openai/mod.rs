@@ -20,7 +20,7 @@ use crate::run::model::ChatRequest;
 
 use super::form::Form;
 use super::protocol::{Protocol, Reader};
-use super::schema::Dialect;
+use super::schema::{Dialect, Recursion};
 use super::settings::Settings;
 
 /// OpenAI's strict mode: <https://platform.openai.com/docs/guides/structured-outputs#supported-schemas>.
@@ -28,7 +28,7 @@ pub const STRICT: Dialect = Dialect {
     refused: &["default", "minLength", "maxLength", "uniqueItems"],
     closed: true,
     all_required: true,
-    recursive: true,
+    recursion: Recursion::Anywhere,
     object: true,
     lenient: true,
     beside_tools: true,

@@ -201,7 +201,8 @@ impl CommandTool {
             return Ok(Json::Null);
         }
         let result = serde_json::from_slice(&output.stdout).map_err(|error| {
-            let begins = crate::backend::wire::excerpt(&String::from_utf8_lossy(&output.stdout));
+            let wrote = String::from_utf8_lossy(&output.stdout);
+            let begins = crate::backend::wire::excerpt(&self.spec.secrets.scrub(&wrote));
             let what = match error.is_eof() {
                 true => "JSON that breaks off".to_owned(),
                 false => format!("no JSON (line {}, column {})", error.line(), error.column()),

@@ -139,11 +139,8 @@ impl SideFile {
         }
         let report = serde_json::from_slice(line).map(|json| secrets.scrub_result(json));
         let report = report.map_err(|_| {
-            let begins = excerpt(&String::from_utf8_lossy(line));
-            format!(
-                "a line that is no JSON; it begins: {}",
-                secrets.scrub(&begins)
-            )
+            let line = secrets.scrub(&String::from_utf8_lossy(line));
+            format!("a line that is no JSON; it begins: {}", excerpt(&line))
         });
         reports.send(report).await;
     }

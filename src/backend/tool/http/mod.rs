@@ -18,7 +18,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::secret::Secrets;
-use crate::backend::wire::{self, Bounds, Failure, Peer, Wire, excerpt};
+use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
 use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
@@ -152,8 +152,7 @@ impl HttpTool {
             Ok(json) => json,
             Err(_) if text_wanted => String::from_utf8_lossy(&bytes).into(),
             Err(error) => {
-                let begins = excerpt(&String::from_utf8_lossy(&bytes));
-                let begins = self.spec.secrets.scrub(&begins);
+                let begins = peer.excerpt(&String::from_utf8_lossy(&bytes));
                 let name = &call.tool;
                 return Err(unusable(format!(
                     "`{name}` answered no JSON ({error}); it begins: {begins}"

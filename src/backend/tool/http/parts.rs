@@ -7,7 +7,7 @@ use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::Value as Json;
 
-use crate::backend::wire::{Bounds, Failure, LINE, Lines, Peer, events, excerpt};
+use crate::backend::wire::{Bounds, Failure, LINE, Lines, Peer, events};
 use crate::ir::ErrorKind;
 use crate::run::report::Reports;
 
@@ -110,7 +110,7 @@ impl Reading {
                     Ok(None) => {}
                     Err(_) => return Err(Failure::line_too_long(peer, LINE)),
                 }
-                let chunk = bounds.within(response.chunk()).await?;
+                let chunk = bounds.receive(response.chunk()).await?;
                 match chunk.map_err(|error| Failure::transport(peer, error))? {
                     Some(chunk) => {
                         let less = left.checked_sub(chunk.len());
@@ -172,7 +172,7 @@ fn part(name: &str, text: &str, peer: Peer<'_>) -> Result<Part, Failure> {
 
 fn json(text: &str, peer: Peer<'_>) -> Result<Json, Failure> {
     serde_json::from_str(text).map_err(|_| {
-        let begins = peer.secrets.scrub(&excerpt(text));
+        let begins = peer.excerpt(text);
         let message = format!(
             "`{}` sent a part that is no JSON; it begins: {begins}",
             peer.name
