@@ -17,6 +17,9 @@ pub enum Tape {
     Records(Recording),
 }
 
+/// A call of a cassette, with its position there.
+type Placed<'c> = (usize, &'c Call);
+
 /// A cassette that is played.
 #[derive(Debug)]
 pub struct Playing {
@@ -146,7 +149,7 @@ impl Playing {
     }
 
     /// The calls of the same subject that this process has not made: the first `made`, which an earlier one has made, and the others.
-    fn open(&self, call: &Call, made: usize) -> (Vec<(usize, &Call)>, Vec<(usize, &Call)>) {
+    fn open(&self, call: &Call, made: usize) -> (Vec<Placed<'_>>, Vec<Placed<'_>>) {
         let subject = call.subject();
         let calls = self.cassette.calls.iter().enumerate();
         let mut open: Vec<(usize, &Call)> = calls
