@@ -114,6 +114,14 @@ impl ToolBackend for Limited<dyn ToolBackend> {
         };
         self.inner.call(call, &self.bounded(cx)).await
     }
+
+    async fn probe(&self) -> Result<(), Vec<String>> {
+        self.inner.probe().await
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
 }
 
 #[async_trait]

@@ -146,6 +146,14 @@ impl Said {
 
 #[async_trait]
 impl ToolBackend for Masked<dyn ToolBackend> {
+    async fn probe(&self) -> Result<(), Vec<String>> {
+        self.inner.probe().await
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         let secrets = self.of(cx);
         if secrets.is_empty() {

@@ -262,7 +262,9 @@ impl Words {
 
 /// The forms that a secret is found in.
 fn forms(secret: &str) -> Vec<String> {
-    let longest = (0..=LONGEST.min(secret.len())).rev().find(|at| secret.is_char_boundary(*at));
+    let longest = (0..=LONGEST.min(secret.len()))
+        .rev()
+        .find(|at| secret.is_char_boundary(*at));
     let secret = secret.get(..longest.unwrap_or(0)).unwrap_or(secret);
     let mut forms = vec![secret.to_owned()];
     let percent = utf8_percent_encode(secret, UNRESERVED).to_string();

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value as Json, json};
-use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::expr::eval::Effect;
@@ -233,15 +232,13 @@ impl EffectScope {
     }
 
     /// A key that is the same whenever this effect is asked for, also where its node has another name by then, and no
-    /// other effect has. It is a hash: others see it, and ids of threads are often those of people.
+    /// other effect has. It names the thread: backends that send it to others send a hash of it.
     pub fn idempotency_key(&self, cx: &RunContext, id: &str) -> String {
         let task = cx.former_name(self.task());
-        let life = cx.life.as_deref().unwrap_or_default();
-        let digest = Sha256::digest(format!("{}~{life}/{task}#{id}", cx.thread_id));
-        digest
-            .iter()
-            .take(16)
-            .fold(String::new(), |key, byte| key + &format!("{byte:02x}"))
+        match &cx.life {
+            Some(life) => format!("{}~{life}/{task}#{id}", cx.thread_id),
+            None => format!("{}/{task}#{id}", cx.thread_id),
+        }
     }
 
     /// The id of the question whose answer is that effect: the same whenever it is asked, also in forks of the thread.

@@ -55,7 +55,10 @@ async fn texts_are_sent_and_vectors_put_in_order() {
     let asked = server.only();
     assert_eq!(asked.line, "POST /v1/embeddings HTTP/1.1");
     assert_eq!(asked.header("authorization"), Some("Bearer sk-very-secret"));
-    assert_eq!(asked.header("idempotency-key"), Some("key-1/embeddings@0"));
+    assert_eq!(
+        asked.header("idempotency-key"),
+        Some("b88139a75d83bcb0d5fa95f5dcf00196")
+    );
     let body = json!({ "model": "small", "input": ["é", "b"], "encoding_format": "float", "dimensions": 2 });
     assert_eq!(asked.json(), body);
 }

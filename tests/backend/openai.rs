@@ -162,7 +162,10 @@ async fn a_stream_of_text_with_usage_behind_the_end() {
     let sent = server.only();
     assert_eq!(sent.line, "POST /v1/chat/completions HTTP/1.1");
     assert_eq!(sent.header("authorization"), Some("Bearer sk-very-secret"));
-    assert_eq!(sent.header("idempotency-key"), Some("key-1"));
+    assert_eq!(
+        sent.header("idempotency-key"),
+        Some("be2974546978e3739e6d6da85c4be9f3")
+    );
     assert_eq!(
         sent.json(),
         json!({

@@ -13,11 +13,11 @@ mod redirect;
 mod reported;
 mod retry_after;
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
+use sha2::{Digest, Sha256};
 
 use crate::backend::secret::Secrets;
 
@@ -103,23 +103,11 @@ impl Peer<'_> {
     }
 }
 
-/// An idempotency key as a header takes it: what is none of a header's characters, a line break say, as `%0A`. A key
-/// without such ones is what it is.
-pub fn key(key: &str) -> Cow<'_, str> {
-    if !key.contains(char::is_control) {
-        return Cow::Borrowed(key);
-    }
-    let mut taken = String::with_capacity(key.len() + 8);
-    for char in key.chars() {
-        if !char.is_control() && char != '%' {
-            taken.push(char);
-            continue;
-        }
-        for byte in char.encode_utf8(&mut [0; 4]).bytes() {
-            taken.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    Cow::Owned(taken)
+/// An idempotency key as others are given it: a hash of 32 hexadecimal digits. Ids of threads are often those of people.
+pub fn key(key: &str) -> String {
+    let digest = Sha256::digest(key.as_bytes());
+    let bytes = digest.iter().take(16);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Sends a request and waits for the head of the reply.

@@ -111,7 +111,7 @@ impl HttpTool {
             request = request.header(name, fill.text(value).map_err(bad)?);
         }
         if !cx.idempotency_key.is_empty() {
-            request = request.header("Idempotency-Key", &*wire::key(&cx.idempotency_key));
+            request = request.header("Idempotency-Key", wire::key(&cx.idempotency_key));
         }
         Ok(match &self.spec.body {
             None => request,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::wire::{Bounds, Failure};
+use crate::backend::wire::{self, Bounds, Failure};
 use crate::expr::Type;
 use crate::expr::ty::{RecordField, TypeTable};
 use crate::ir::flow::ToolEffect;
@@ -68,7 +68,7 @@ impl McpTool {
         let request = Request {
             tool: self.name(),
             args: sent(&call.args, &self.declared.params, &self.types),
-            key: &cx.idempotency_key,
+            key: &wire::key(&cx.idempotency_key),
             reports: cx.reports.as_ref(),
         };
         let asked = bounds.within(session.call(request));
