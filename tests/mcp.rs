@@ -164,6 +164,7 @@ impl Talk {
             (r"t-[0-9a-z]{8}\b", "[THREAD]"),
             (r"[0-9a-f]{8}-[0-9a-f-]{27}", "[ID]"),
             (r"i-[0-9a-f]{12}", "[ID]"),
+            (r"\(\d+\.\d s\)", "([TIME])"),
         ];
         rules.iter().fold(text, |text, (rule, by)| {
             let rule = regex::Regex::new(rule).unwrap();
@@ -204,17 +205,20 @@ impl Drop for Talk {
 fn played(name: &str, text: &str, (path, packages): (&str, &Path)) -> String {
     let mut talk = Talk::new(name, path, packages);
     let mut played = String::new();
-    let mut notes = true;
+    // What stands between a command and the next one, or the next `#`, is its output.
+    let (mut output, mut blank) = (false, false);
     for line in text.lines() {
-        if let Some(command) = line.strip_prefix("$ ") {
-            notes = false;
-            let _ = write!(played, "{line}\n{}", talk.say(command));
-        } else if line.is_empty() || line.starts_with('#') {
-            notes |= line.is_empty();
-            let _ = writeln!(played, "{line}");
-        } else if notes && !line.is_empty() {
-            let _ = writeln!(played, "{line}");
+        let command = line.strip_prefix("$ ");
+        if command.is_none() && output && !line.starts_with('#') {
+            blank = line.is_empty();
+            continue;
         }
+        if output && blank {
+            played.push('\n');
+        }
+        let _ = writeln!(played, "{line}");
+        played += &command.map_or_else(String::new, |command| talk.say(command));
+        (output, blank) = (command.is_some(), false);
     }
     played
 }

@@ -29,10 +29,6 @@ impl ToolBackend for RealTool {
     async fn close(&self) {
         self.tool.close().await;
     }
-
-    async fn close(&self) {
-        self.tool.close().await;
-    }
 }
 
 /// Counts a call as under way until it is dropped, also where it is cancelled.
