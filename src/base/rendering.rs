@@ -230,7 +230,7 @@ mod tests {
         let big = "a".repeat(1 << 20);
         let many: Vec<u32> = (0..100_000).collect();
         let context = minijinja::context! { big, many, few => ["b", "a"], n => 1_000_000_000 };
-        let template = environment.template_from_str(text).unwrap();
+        let template = environment.template_from_str(text).expect("a template");
         render(&template, context).map_err(|error| error.to_string())
     }
 
@@ -248,7 +248,7 @@ mod tests {
             ),
             ("{{ many | sum }} {{ 'ab' | upper }}", "4999950000 AB"),
         ] {
-            assert_eq!(rendered(text).unwrap(), is, "{text}");
+            assert_eq!(rendered(text).expect("it renders"), is, "{text}");
         }
     }
 

@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn lines_give_variables() {
         let text = "# note\n\nA=1\nexport B = two words # note\nC='x # \\n'\nD=\"a\\n\\\"b\\\\\" # note\nE=\nF=a#b\r\n";
-        let found = parse(text).unwrap();
+        let found = parse(text).expect("a file of variables");
         let found: Vec<_> = found
             .iter()
             .map(|(k, v)| (k.as_str(), v.as_str()))
@@ -128,7 +128,7 @@ mod tests {
             ]
         );
         for (text, line) in [("A", 1), ("A=1\n2B=x", 2), ("\nA='x", 2), ("A=\"x\\\"", 1)] {
-            assert_eq!(parse(text).unwrap_err().0, line, "{text}");
+            assert_eq!(parse(text).expect_err(text).0, line, "{text}");
         }
     }
 }

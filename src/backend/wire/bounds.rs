@@ -97,7 +97,10 @@ mod tests {
             cancel: CancellationToken::new(),
         };
         for (end, says) in [(None, "10ms"), (Some(Duration::from_millis(90)), "90ms")] {
-            let failure = bounds(end).receive(pending::<()>()).await.unwrap_err();
+            let failure = bounds(end)
+                .receive(pending::<()>())
+                .await
+                .expect_err("the end comes first");
             assert!(failure.message.ends_with(says), "{}", failure.message);
         }
     }

@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn public_addresses_are_told_from_others() {
-        let public = |text: &str| is_public(text.parse().unwrap());
+        let public = |text: &str| is_public(text.parse().expect("an address"));
         for text in [
             "8.8.8.8",
             "172.40.0.1",

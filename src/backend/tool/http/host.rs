@@ -118,9 +118,9 @@ mod tests {
         ];
         let rules: Vec<_> = rules
             .iter()
-            .map(|text| HostRule::parse(text).unwrap())
+            .map(|text| HostRule::parse(text).expect("a rule"))
             .collect();
-        let how = |url: &str| allowed(&Url::parse(url).unwrap(), &rules).ok();
+        let how = |url: &str| allowed(&Url::parse(url).expect("an address"), &rules).ok();
         for (url, is) in [
             ("https://api.example.com/x", Some(Allowed::Named)),
             ("https://API.example.com.:444/x", Some(Allowed::Named)),
@@ -135,8 +135,8 @@ mod tests {
         ] {
             assert_eq!(how(url), is, "{url}");
         }
-        let any = [HostRule::parse("*").unwrap()];
-        let any = |url: &str| allowed(&Url::parse(url).unwrap(), &any).is_ok();
+        let any = [HostRule::parse("*").expect("a rule")];
+        let any = |url: &str| allowed(&Url::parse(url).expect("an address"), &any).is_ok();
         assert!(any("http://8.8.8.8/") && any("http://localhost/"));
         for url in [
             "http://127.1/",
