@@ -129,15 +129,13 @@ fn flows() -> Vec<(String, String)> {
             flows.push((name, std::fs::read_to_string(path).unwrap()));
         }
     }
-    for folder in ["docs", "src/diag/pages"] {
-        for path in files(&root().join(folder), ".md") {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let fences = text.split("```graph").skip(1);
-            for (i, fence) in fences.enumerate() {
-                let code = fence.split_once('\n').map_or("", |(_, code)| code);
-                let code = code.split("```").next().unwrap();
-                flows.push((format!("{} {i}", path.display()), code.to_owned()));
-            }
+    for path in files(&root().join("docs"), ".md") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let fences = text.split("```graph").skip(1);
+        for (i, fence) in fences.enumerate() {
+            let code = fence.split_once('\n').map_or("", |(_, code)| code);
+            let code = code.split("```").next().unwrap();
+            flows.push((format!("{} {i}", path.display()), code.to_owned()));
         }
     }
     flows.retain(|(_, text)| !has_errors(&parsed(text).1));

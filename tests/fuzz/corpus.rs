@@ -121,7 +121,7 @@ fn texts(entry: &str) -> Vec<String> {
 
 fn flows() -> Vec<String> {
     let mut flows = read(&["graphs", "stdlib", "tests"], ".graph");
-    for page in read(&["docs", "src/diag/pages"], ".md") {
+    for page in read(&["docs"], ".md") {
         let fences = page.split("```graph\n").skip(1);
         flows.extend(fences.filter_map(|fence| Some(fence.split_once("```")?.0.to_owned())));
     }
