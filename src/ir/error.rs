@@ -76,6 +76,21 @@ impl ErrorKind {
         ErrorKind::Version,
     ];
 
+    /// Whether another model may give what this one has not.
+    pub fn leads_to_fallback(self) -> bool {
+        matches!(
+            self,
+            ErrorKind::Timeout
+                | ErrorKind::InvalidOutput
+                | ErrorKind::RateLimit
+                | ErrorKind::ServerError
+                | ErrorKind::Network
+                | ErrorKind::Auth
+                | ErrorKind::InvalidRequest
+                | ErrorKind::ContentFilter
+        )
+    }
+
     /// Whether a call that fails so may have had its effect all the same, where no more is known of it: it was cut off,
     /// or what it gave can't be read.
     pub fn leaves_doubt(self) -> bool {

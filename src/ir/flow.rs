@@ -8,7 +8,7 @@ use crate::base::IdVec;
 use crate::expr::ty::{RecordField, Type, TypeTable};
 use crate::typed_id;
 
-use super::error::Retry;
+use super::error::{ErrorKind, Retry};
 use super::graph::{Channel, Field, Graph};
 use super::jump::{Emit, Route};
 use super::text::{Expr, Place};
@@ -283,6 +283,9 @@ pub struct Model {
     /// Models tried in turn when this one has failed for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<ModelId>,
+    /// Kinds of errors after which they are tried; all that another model may mend where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback_on: Option<Vec<ErrorKind>>,
     /// Where it is declared.
     #[serde(default)]
     pub at: Place,

@@ -177,6 +177,7 @@ impl Lowering<'_> {
             timeout_ms: settings.timeout_ms,
             retry: settings.retry,
             fallback: model.fallback.iter().map(|model| model.node).collect(),
+            fallback_on: settings.fallback_on,
             at: self.place(model.span),
         }
     }

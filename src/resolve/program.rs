@@ -18,7 +18,7 @@ use crate::ast::{Doc, Name, item};
 use crate::base::{FileId, IdVec, Span, Spanned};
 use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
-use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
+use crate::ir::{ErrorKind, EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 use crate::typed_id;
 
 pub use super::graph::{
@@ -246,6 +246,8 @@ pub struct ModelSettings {
     pub timeout_ms: Option<u64>,
     /// What is tried again.
     pub retry: Option<Retry>,
+    /// Kinds of errors after which another model is asked.
+    pub fallback_on: Option<Vec<ErrorKind>>,
 }
 
 typed_id! {

@@ -324,10 +324,11 @@ async fn run_task(
         let outcome = work::handle(around, node, task, effects, error, true);
         return finished(around, node, task, effects, outcome);
     }
-    let work = work::run(around, frame, node, task, effects);
+    // In a box: a task is as large as the largest kind of node, and callers' stacks may be small.
+    let work = Box::pin(work::run(around, frame, node, task, effects));
     let done = match node.timeout {
         None => work.await,
-        Some(limit) => match effects.waits.limited(limit, Box::pin(work)).await {
+        Some(limit) => match effects.waits.limited(limit, work).await {
             Some(done) => done,
             None => {
                 let message = format!(

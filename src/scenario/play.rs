@@ -93,7 +93,7 @@ pub async fn play(
         log,
         watch,
     };
-    player.play().await?;
+    Box::pin(player.play()).await?;
     player.watch.settle();
     Ok(())
 }
@@ -230,7 +230,12 @@ impl Player<'_> {
         let at_the_store = Arc::clone(&options.at_the_store);
         let doom = self.how.doom.as_ref();
         let ended = || doom.is_some_and(|doom| doom.has_struck());
-        let run = in_turns(self.script, &at_the_store, ended, act(&engine, options));
+        let run = in_turns(
+            self.script,
+            &at_the_store,
+            ended,
+            Box::pin(act(&engine, options)),
+        );
         Ok(self.watch_events(run, stream).await)
     }
 

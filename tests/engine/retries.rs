@@ -4,6 +4,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::stream;
+use graphc::embed::{ChatDelta, ChatModel, FinishReason, ModelError};
 use graphc::ir::ErrorKind;
 use graphc::run::ambient::{Ambient, SystemAmbient};
 use graphc::run::engine::{Engine, RunOptions};
@@ -14,7 +16,7 @@ use graphc::run::tool::ToolError;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::flow::{Tool, engine};
+use super::flow::{Model, Tool, begin, engine};
 
 /// A clock that doesn't wait and keeps what it was to wait for; chance is always the same.
 struct Noted {
@@ -183,4 +185,47 @@ async fn a_wait_ends_where_the_run_is_cancelled() {
     assert_eq!(tool.calls().len(), 3);
     // One of the two that were left.
     assert_eq!(*noted.waits.lock().unwrap(), [Duration::from_secs(7200)]);
+}
+
+/// A resume after an error that leads to no fallback begins with the model that had it.
+#[tokio::test]
+async fn a_resume_asks_the_model_whose_error_led_to_no_fallback() {
+    let text = "
+model first = \"local/a\" { fallback [second], fallback_on [rate_limit] }
+model second = \"local/b\"
+graph Main {
+  state { out said: string = \"\" }
+  start -> ask
+  node ask: llm -> end { model first  prompt \"go\"  set { said: reply.text } }
+}
+";
+    let asked: Arc<Mutex<Vec<&str>>> = Arc::default();
+    let model = |name: &'static str, errors: &'static [ErrorKind]| {
+        let asked = Arc::clone(&asked);
+        let left = Mutex::new(errors.iter().copied());
+        let reply = [
+            ChatDelta::Text("here".to_owned()),
+            ChatDelta::Finish(FinishReason::Stop),
+        ];
+        Arc::new(Model(Box::new(move |_| {
+            asked.lock().unwrap().push(name);
+            match left.lock().unwrap().next() {
+                Some(kind) => Err(ModelError::new(kind, "failed")),
+                None => Ok(Box::pin(stream::iter(reply.clone().map(Ok)))),
+            }
+        }))) as Arc<dyn ChatModel>
+    };
+    let first = model("first", &[ErrorKind::Auth, ErrorKind::RateLimit]);
+    let second = model("second", &[ErrorKind::Network]);
+    let (mut engine, graph) = engine(text, Some(Model(Box::new(|_| unreachable!()))), None);
+    engine.backends.models = [first, second].into_iter().collect();
+    let failed = begin(&engine, graph).await;
+    assert_eq!(failed.error.unwrap().kind, ErrorKind::Auth);
+    let options = RunOptions::default;
+    let failed = engine.resume("t", &[], options()).await.unwrap();
+    assert_eq!(failed.error.unwrap().kind, ErrorKind::Network);
+    let done = engine.resume("t", &[], options()).await.unwrap();
+    assert_eq!(done.state, RunState::Done, "{:?}", done.error);
+    let asked = asked.lock().unwrap();
+    assert_eq!(*asked, ["first", "first", "second", "first"]);
 }

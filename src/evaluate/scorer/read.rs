@@ -337,6 +337,7 @@ fn reference(provider: &str, model: &str) -> Model {
         timeout_ms: None,
         retry: None,
         fallback: Vec::new(),
+        fallback_on: None,
         at: Place::default(),
     }
 }

@@ -12,7 +12,7 @@ use crate::ast::item::{ModelDecl, ModelSetting, SettingValue};
 use crate::base::name::{closest, list};
 use crate::base::{FileId, Span, Spanned};
 use crate::diag::{Diagnostic, codes};
-use crate::ir::ModelId;
+use crate::ir::{ErrorKind, ModelId};
 
 use super::super::Resolver;
 use super::super::names::{Definition, Seen, Wanted};
@@ -25,7 +25,7 @@ const EFFORTS: [&str; 8] = [
 ];
 
 /// Settings of a model.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "temperature",
     "top_p",
     "max_tokens",
@@ -35,6 +35,7 @@ const KEYS: [&str; 9] = [
     "timeout",
     "retry",
     "fallback",
+    "fallback_on",
 ];
 
 impl Resolver<'_> {
@@ -64,6 +65,12 @@ impl Resolver<'_> {
                 _ => self.model_setting(file, &mut settings, setting),
             }
         }
+        if fallback.is_empty() && settings.fallback_on.is_some() {
+            let message =
+                "`fallback_on` says when other models are asked, and `fallback` names none"
+                    .to_owned();
+            self.bad_value(message, decl.name.span);
+        }
         self.program.models.push(Model {
             name: decl.name.clone(),
             reference: decl.reference.clone(),
@@ -90,6 +97,7 @@ impl Resolver<'_> {
                 self.effort(settings.reasoning_effort.as_deref(), setting.span);
             }
             "seed" => settings.seed = self.setting_integer(key, value),
+            "fallback_on" => settings.fallback_on = self.fallback_kinds(key, value),
             "timeout" => settings.timeout_ms = self.setting_duration(key, value),
             "retry" => {
                 settings.retry = match value {
@@ -135,6 +143,14 @@ impl Resolver<'_> {
             return Some(number);
         }
         self.wrong_kind(key, value, "a whole number")
+    }
+
+    /// Kinds of errors that another model may mend.
+    fn fallback_kinds(&mut self, key: &Name, value: &SettingValue) -> Option<Vec<ErrorKind>> {
+        self.error_kinds(key, value, |kind| {
+            let message = format!("no other model is asked after `{}`", kind.word());
+            (!kind.leads_to_fallback()).then_some(message)
+        })
     }
 
     fn fallback(&mut self, file: FileId, setting: &ModelSetting) -> Vec<Spanned<ModelId>> {

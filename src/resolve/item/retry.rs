@@ -115,7 +115,11 @@ impl Resolver<'_> {
             "max" => retry.max_ms = self.setting_duration(key, value).unwrap_or(retry.max_ms),
             "jitter" => retry.jitter = self.setting_bool(key, value).unwrap_or(retry.jitter),
             "on" => {
-                if let Some(kinds) = self.error_kinds(key, value) {
+                if let Some(kinds) = self.error_kinds(key, value, |kind| {
+                    let message =
+                        "`retry` never tries `unapproved` again: a person has refused the call";
+                    (kind == ErrorKind::Unapproved).then(|| message.to_owned())
+                }) {
                     retry.on = kinds;
                 }
             }
@@ -132,28 +136,32 @@ impl Resolver<'_> {
         self.wrong_kind(key, value, "`true` or `false`")
     }
 
-    fn error_kinds(&mut self, key: &Name, value: &SettingValue) -> Option<Vec<ErrorKind>> {
+    /// A list of kinds of errors, each once. `refused` says why a kind can't be listed.
+    pub fn error_kinds(
+        &mut self,
+        key: &Name,
+        value: &SettingValue,
+        refused: impl Fn(ErrorKind) -> Option<String>,
+    ) -> Option<Vec<ErrorKind>> {
         let SettingValue::Names(names) = value else {
             return self.wrong_kind(key, value, "a list such as `[timeout, rate_limit]`");
         };
         if names.is_empty() {
-            let help = "take it out, or name some: `on [rate_limit, timeout]`";
-            let message = "`on` is empty, expected kinds of error";
+            let help = format!(
+                "take it out, or name some: `{} [rate_limit, timeout]`",
+                key.node
+            );
+            let message = format!("`{}` is empty, expected kinds of error", key.node);
             self.report(&codes::BAD_VALUE, message, key.span, help);
         }
         let mut kinds = Vec::new();
         for name in names {
-            match ErrorKind::from_word(&name.node) {
-                Some(ErrorKind::Unapproved) => {
-                    let message =
-                        "`retry` never tries `unapproved` again: a person has refused the call";
-                    self.report(
-                        &codes::BAD_VALUE,
-                        message.to_owned(),
-                        name.span,
-                        "take it out",
-                    );
-                }
+            let kind = ErrorKind::from_word(&name.node);
+            if let Some(message) = kind.and_then(&refused) {
+                self.report(&codes::BAD_VALUE, message, name.span, "take it out");
+                continue;
+            }
+            match kind {
                 Some(kind) if !kinds.contains(&kind) => kinds.push(kind),
                 Some(_) => {}
                 None => {

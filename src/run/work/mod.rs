@@ -94,7 +94,7 @@ async fn own_work<'a>(
 ) -> Result<bool, Stop> {
     narrow::fix(run, node)?;
     match &node.work {
-        WorkPlan::Llm(call) => llm::work(run, node, call).await?,
+        WorkPlan::Llm(call) => Box::pin(llm::work(run, node, call)).await?,
         WorkPlan::Agent {
             call,
             max_turns,
@@ -106,13 +106,13 @@ async fn own_work<'a>(
                 until: until.as_ref(),
                 parallel: *parallel,
             };
-            agent::work(run, node, call, limits).await?;
+            Box::pin(agent::work(run, node, call, limits)).await?;
         }
         WorkPlan::Tools {
             messages,
             tools,
             parallel,
-        } => tools::work(run, node, messages, tools, *parallel).await?,
+        } => Box::pin(tools::work(run, node, messages, tools, *parallel)).await?,
         WorkPlan::Call { tool, args } => call::work(run, node, *tool, args).await?,
         WorkPlan::Extern {
             name,

@@ -254,16 +254,23 @@ async fn first_reply(
             ),
         })
         .collect();
-    let ended = |(_, _, id, policy): &(usize, ModelId, String, Option<&Retry>)| {
-        Series::known(run, *policy, id, false).ended
-    };
-    // A model that has failed more often than the last one has failed in this round already: the
-    // process died at a fallback.
-    let rounds = models.last().map_or(0, ended);
-    for choice in &models {
-        if ended(choice) > rounds {
-            continue;
+    let leads_on = |kind| leads_to_fallback(&flow.models[call.model], kind);
+    // A process may have died at a fallback: the models before it have failed in this round already. Each other round
+    // in which a model has passed on was ended by one behind it.
+    let mut ended_behind = 0;
+    let mut failed_before = 0;
+    for (at, (_, _, id, policy)) in models.iter().enumerate().rev() {
+        let ends = Series::known(run, *policy, id, false).ends;
+        let is_last = at + 1 == models.len();
+        let (passed, ended): (Vec<_>, Vec<_>) = ends
+            .into_iter()
+            .partition(|kind| !is_last && leads_on(*kind));
+        if passed.len() > ended_behind {
+            failed_before = failed_before.max(at + 1);
         }
+        ended_behind += ended.len();
+    }
+    for choice in models.iter().skip(failed_before) {
         let (turn, model, id, policy) = choice;
         let model = *model;
         let effect = Attempted {
@@ -294,21 +301,19 @@ async fn first_reply(
                     ..reply
                 });
             }
-            // No model is at fault: another one would not mend it.
-            Err(Failure { error, .. })
-                if matches!(
-                    error.kind,
-                    ErrorKind::Cancelled | ErrorKind::Store | ErrorKind::Expression
-                ) =>
-            {
-                return Err(error);
-            }
+            Err(Failure { error, .. }) if !leads_on(error.kind) => return Err(error),
             Err(failure) => failed = Some(failure.error),
         }
         run.around.cx.journal.barrier().await?;
     }
     Err(failed
         .unwrap_or_else(|| RunError::new(ErrorKind::InvalidRequest, "the flow has no such model")))
+}
+
+/// Whether the fallbacks of a model are asked after a failure of this kind.
+fn leads_to_fallback(model: &Model, kind: ErrorKind) -> bool {
+    let listed = model.fallback_on.as_ref();
+    kind.leads_to_fallback() && listed.is_none_or(|kinds| kinds.contains(&kind))
 }
 
 async fn one_attempt(

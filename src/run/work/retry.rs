@@ -96,14 +96,14 @@ pub struct Attempted<'e> {
 }
 
 /// The attempts at one effect, over all processes.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Series {
     /// Attempts made, all of which have failed.
     pub made: u32,
     /// Those of them since the policy last ended a series, with which the run or the model had failed.
     pub since: u32,
-    /// Series that the policy has ended.
-    pub ended: u32,
+    /// The kind of the last error of each series that the policy has ended.
+    pub ends: Vec<ErrorKind>,
 }
 
 impl Series {
@@ -116,21 +116,21 @@ impl Series {
         while let Some(kept) = attempt(series.made + 1) {
             let kind = kept.pointer("/failed/kind").and_then(Json::as_str);
             let policy = policy.filter(|_| !(once && doubt::is_left_by(kept)));
-            series.add(policy, kind.and_then(ErrorKind::from_word));
+            let kind = kind.and_then(ErrorKind::from_word);
+            series.add(policy, kind.unwrap_or(ErrorKind::Store));
         }
         series
     }
 
     /// Counts a failed attempt. Gives the policy where it lets another follow.
-    fn add<'p>(&mut self, policy: Option<&'p Retry>, kind: Option<ErrorKind>) -> Option<&'p Retry> {
+    fn add<'p>(&mut self, policy: Option<&'p Retry>, kind: ErrorKind) -> Option<&'p Retry> {
         self.made += 1;
         self.since += 1;
-        let again = policy.filter(|policy| {
-            self.since < policy.attempts && kind.is_some_and(|kind| policy.on.contains(&kind))
-        });
+        let again =
+            policy.filter(|policy| self.since < policy.attempts && policy.on.contains(&kind));
         if again.is_none() {
             self.since = 0;
-            self.ended += 1;
+            self.ends.push(kind);
         }
         again
     }
@@ -165,7 +165,7 @@ where
         let may_have_happened = failure.in_doubt == Some(true);
         let policy = policy.filter(|_| !may_have_happened);
         tell_of_longer(&mut failure, policy);
-        let again = series.add(policy, Some(kind));
+        let again = series.add(policy, kind);
         // A call that was cancelled is made again as if for the first time.
         let counts = kind != ErrorKind::Cancelled;
         if counts && (again.is_some() || !effect.fails_as_result) {

@@ -190,7 +190,7 @@ pub async fn answer_all<'a>(
     let shared: &TaskRun<'a> = run;
     let mut made = Vec::with_capacity(outside.len());
     for (index, call) in outside {
-        made.push(call_indexed(shared, node, index, call));
+        made.push(Box::pin(call_indexed(shared, node, index, call)));
     }
     for (index, result) in join_all(made).await {
         match (unless_open(result), results.get_mut(index)) {

@@ -272,7 +272,13 @@ impl<'a> Facts<'a> {
         let name = |id: &ModelId| self.flow.models.get(*id).map(|model| model.name.clone());
         let fallback: Vec<String> = model.fallback.iter().filter_map(name).collect();
         if !fallback.is_empty() {
-            words.push(format!("else {}", fallback.join(", ")));
+            let on = model.fallback_on.iter().flatten().map(|kind| kind.word());
+            let on: Vec<&str> = on.collect();
+            let on = match on.is_empty() {
+                true => String::new(),
+                false => format!(" on {}", on.join(", ")),
+            };
+            words.push(format!("else {}{on}", fallback.join(", ")));
         }
         (model.name.clone(), words.join(", "))
     }
