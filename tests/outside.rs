@@ -7,4 +7,6 @@ mod outside {
     mod process;
     mod secrets;
     mod settings;
+    #[cfg(target_os = "linux")]
+    mod sizes;
 }

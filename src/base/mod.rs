@@ -12,6 +12,7 @@ pub mod name;
 pub mod rendering;
 pub mod secret;
 pub mod shared;
+pub mod size;
 pub mod source;
 pub mod span;
 

@@ -19,7 +19,7 @@ pub use key::Key;
 pub use list::List;
 pub use map::Map;
 use size::Size;
-pub use size::{MAX_DEPTH, MAX_TEXT, MAX_WEIGHT, is_deeper};
+pub use size::{MAX_DEPTH, MAX_TEXT, MAX_WEIGHT, TEXT_TOO_LONG, is_deeper};
 
 /// Text of a value: shared.
 pub type Str = Arc<str>;

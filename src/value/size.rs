@@ -16,6 +16,8 @@ pub const MAX_WEIGHT: u32 = 1 << 24;
 
 /// Longest text that an expression makes, in bytes.
 pub const MAX_TEXT: usize = 16 << 20;
+/// What is said of a text beyond [`MAX_TEXT`].
+pub const TEXT_TOO_LONG: &str = "the text is longer than 16 MiB";
 
 /// Bytes of text that weigh as much as one element.
 const UNIT: usize = 16;

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use crate::base::size::show_size;
 use crate::ir::ErrorKind;
 use crate::run::model::ModelError;
 use crate::run::tool::ToolError;
@@ -77,10 +78,7 @@ impl Failure {
     }
 
     fn beyond(what: &str, limit: usize) -> Self {
-        let limit = match limit >> 20 {
-            0 => format!("{limit} bytes"),
-            mib => format!("{mib} MiB"),
-        };
+        let limit = show_size(limit);
         let message =
             format!("{what} is longer than {limit}, which is the most that is read of one");
         Self {

@@ -1,7 +1,7 @@
 //! The state of one evaluation, and what every compiled construct can do.
 
 use crate::base::Span;
-use crate::value::{MAX_TEXT, Value};
+use crate::value::{MAX_TEXT, TEXT_TOO_LONG, Value};
 
 use super::{CompileError, Env, ErrorKind, EvalError};
 
@@ -92,9 +92,7 @@ impl<'a> Machine<'a> {
     /// A value just made, when its size is within bounds.
     pub fn made(&mut self, value: Value, span: Span) -> Evaluated {
         let checked = match &value {
-            Value::String(text) if text.len() > MAX_TEXT => {
-                Err(format!("the text is longer than {MAX_TEXT} bytes"))
-            }
+            Value::String(text) if text.len() > MAX_TEXT => Err(TEXT_TOO_LONG.to_owned()),
             Value::List(_) | Value::Map(_) | Value::Optional(_) => value.check_size(),
             _ => return Ok(value),
         };

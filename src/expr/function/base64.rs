@@ -5,7 +5,7 @@ use ::base64::alphabet::STANDARD as ALPHABET;
 use ::base64::engine::general_purpose::STANDARD;
 use ::base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use crate::value::{MAX_TEXT, Value};
+use crate::value::{MAX_TEXT, TEXT_TOO_LONG, Value};
 
 use super::Row;
 use super::args::{self, Computed};
@@ -36,9 +36,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 fn encode(args: &[Value]) -> Computed {
     match args::any(args, 0)? {
         // Four letters for three bytes.
-        Value::Bytes(bytes) if bytes.len() / 3 * 4 > MAX_TEXT => {
-            Err(format!("the text is longer than {MAX_TEXT} bytes"))
-        }
+        Value::Bytes(bytes) if bytes.len() / 3 * 4 > MAX_TEXT => Err(TEXT_TOO_LONG.to_owned()),
         Value::Bytes(bytes) => Ok(STANDARD.encode(bytes).into()),
         other => Err(args::expected("`bytes`", other)),
     }

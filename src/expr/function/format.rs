@@ -1,6 +1,6 @@
 //! `"%s is %d".format([a, b])`, as CEL's strings extension has it.
 
-use crate::value::{Key, MAX_TEXT, Value, show_duration};
+use crate::value::{Key, MAX_TEXT, TEXT_TOO_LONG, Value, show_duration};
 
 use super::args::{self, Computed};
 use super::convert::show_float;
@@ -50,7 +50,7 @@ fn format(args: &[Value]) -> Computed {
             .ok_or("the list has fewer elements than the text has verbs")?;
         verb_into(&mut out, verb, precision, value)?;
         if out.len() > MAX_TEXT {
-            return Err(format!("the text is longer than {MAX_TEXT} bytes"));
+            return Err(TEXT_TOO_LONG.to_owned());
         }
     }
     Ok(out.into())

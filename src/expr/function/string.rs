@@ -1,6 +1,6 @@
 //! Functions of whole texts and of their parts between separators.
 
-use crate::value::{MAX_TEXT, Value};
+use crate::value::{MAX_TEXT, TEXT_TOO_LONG, Value};
 
 use super::args::{self, Computed};
 use super::{Carries, Row};
@@ -187,7 +187,7 @@ fn join(args: &[Value]) -> Computed {
 
 fn within(len: usize) -> Result<(), String> {
     match len > MAX_TEXT {
-        true => Err(format!("the text is longer than {MAX_TEXT} bytes")),
+        true => Err(TEXT_TOO_LONG.to_owned()),
         false => Ok(()),
     }
 }

@@ -290,7 +290,12 @@ fn located(text: &TemplateText, error: &Error) -> TemplateError {
         .map(str::trim)
         .filter(|written| !written.is_empty() && written.len() <= 60);
     let message = match (error.kind(), error.detail(), written) {
-        (ErrorKind::OutOfFuel, ..) => "the template takes too long to render".to_owned(),
+        (ErrorKind::OutOfFuel, ..) => {
+            format!(
+                "the template takes more than {} million instructions",
+                FUEL / 1_000_000
+            )
+        }
         (ErrorKind::UndefinedError, _, Some(written)) if written.contains([' ', '~']) => {
             format!("a part of `{written}` has no value")
         }

@@ -7,6 +7,8 @@ use serde_json::Value as Json;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 
+use crate::base::size::show_size;
+
 /// Most bytes of stderr that are kept, from its end.
 pub const TAIL: usize = 4 << 10;
 /// Most lines of stderr that are shown.
@@ -72,7 +74,7 @@ async fn whole(
     let read = from.take(limit as u64 + 1).read_to_end(into).await;
     read.map_err(|error| format!("can't be read: {error}"))?;
     match into.len() > limit {
-        true => Err(format!("wrote more than {limit} bytes")),
+        true => Err(format!("wrote more than {}", show_size(limit))),
         false => Ok(()),
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::expr::function::time;
-use crate::value::{MAX_TEXT, Value};
+use crate::value::{MAX_TEXT, TEXT_TOO_LONG, Value};
 
 use super::{Computed, Refusal};
 
@@ -42,11 +42,11 @@ pub(super) fn add(left: &Value, right: &Value) -> Computed {
         (Value::Uint(a), Value::Uint(b)) => uint(a.checked_add(*b)),
         (Value::Float(a), Value::Float(b)) => Ok(Value::Float(a + b)),
         (Value::String(a), Value::String(b)) => match a.len() + b.len() > MAX_TEXT {
-            true => Err(Refusal::TooLong("the text is too long")),
+            true => Err(Refusal::TooLong(TEXT_TOO_LONG)),
             false => Ok(Value::String([&**a, &**b].concat().into())),
         },
         (Value::Bytes(a), Value::Bytes(b)) => match a.len() + b.len() > MAX_TEXT {
-            true => Err(Refusal::TooLong("the bytes are too many")),
+            true => Err(Refusal::TooLong("there are more than 16 MiB of bytes")),
             false => Ok(Value::Bytes(Arc::from([&**a, &**b].concat()))),
         },
         (Value::List(a), Value::List(b)) if a.is_empty() => Ok(Value::List(b.clone())),
