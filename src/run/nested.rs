@@ -1,10 +1,11 @@
 //! What a run stands on that a call of a tool makes: the calling run's store, clock and durability.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::ambient::Ambient;
 use super::journal::Durability;
+use super::model::Usage;
 use super::store::Store;
 
 /// For a tool that runs a graph.
@@ -16,6 +17,8 @@ pub struct Nested {
     pub ambient: Arc<dyn Ambient>,
     /// When records are kept.
     pub durability: Durability,
+    /// Tokens that the run has used, those of earlier processes included. The tool says them, whatever the run came to.
+    pub usage: Arc<Mutex<Usage>>,
 }
 
 impl fmt::Debug for Nested {

@@ -18,6 +18,7 @@ use graphc::store::MemoryStore;
 use serde_json::{Value as Json, json};
 
 use super::context::call;
+use super::server::{Server, events};
 
 fn flow(text: &str) -> Flow {
     let files = BTreeMap::from([("a.graph".to_owned(), text.to_owned())]);
@@ -48,15 +49,20 @@ tool makes(name: string, count: int?) -> string? @effect(read) @timeout(10s)
 tool fails(name: string) -> json @effect(read) @timeout(10s)
 "#;
 
-/// The two tools.
+/// The tools.
 fn tools() -> Vec<Arc<dyn ToolBackend>> {
+    tools_of(INNER, OUTER, YAML)
+}
+
+const YAML: &str = "tools:\n  makes: { graph: { file: inner.graph, graph: Makes } }\n  fails: { graph: { file: inner.graph, graph: Fails } }\n";
+
+fn tools_of(inner: &str, outer: &str, yaml: &str) -> Vec<Arc<dyn ToolBackend>> {
     let mut sources = SourceMap::new();
-    let yaml = "tools:\n  makes: { graph: { file: inner.graph, graph: Makes } }\n  fails: { graph: { file: inner.graph, graph: Fails } }\n";
     let file = sources.add("graphc.yaml", yaml);
     let mut config = load(&sources, file, None, &|_| None).unwrap();
-    let inner = Ok(Arc::new(flow(INNER)));
+    let inner = Ok(Arc::new(flow(inner)));
     config.flows = Arc::new(BTreeMap::from([("inner.graph".to_owned(), inner)]));
-    let bound = bind(&flow(OUTER), &config, None, ".".as_ref()).unwrap();
+    let bound = bind(&flow(outer), &config, None, ".".as_ref()).unwrap();
     bound.tools.iter().flatten().cloned().collect()
 }
 
@@ -66,6 +72,7 @@ fn within(store: &Arc<dyn Store>, ordinal: u64) -> CallContext {
             store: Some(Arc::clone(store)),
             ambient: Arc::new(SystemAmbient),
             durability: Durability::Async,
+            usage: Arc::default(),
         }),
         ..call("a", ordinal)
     }
@@ -111,4 +118,40 @@ async fn a_run_that_is_stopped_stops_that_of_its_call_which_goes_on_later() {
     assert_eq!(error.kind, ErrorKind::Cancelled);
     let result = makes.call(call(), &within(&store, 0)).await.unwrap();
     assert!(result.as_str().unwrap().starts_with("a2"), "{result}");
+}
+
+/// Also where the call fails, or is asked for again.
+#[tokio::test]
+async fn tokens_of_the_run_are_the_callers_as_well() {
+    let reply = || {
+        events(&[
+            r#"{"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}"#,
+            "[DONE]",
+        ])
+    };
+    let server = Server::start(vec![reply(), reply()]).await;
+    let inner = "
+model m = \"local/m\"
+graph Asks {
+  state { in name: string, out said: string? }
+  start -> ask -> look
+  node ask: llm { model m  prompt \"{{ state.name }}\"  set { said: reply.text } }
+  node look: update -> end { require state.name != \"bad\" else \"bad\" }
+}
+";
+    let yaml = format!(
+        "providers: {{ local: {{ kind: openai, base_url: \"{}\" }} }}\ntools: {{ asks: {{ graph: {{ file: inner.graph }} }} }}\n",
+        server.url
+    );
+    let outer = "tool asks(name: string) -> json @effect(read) @timeout(10s)\n";
+    let asks = &tools_of(inner, outer, &yaml)[0];
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    for (ordinal, name) in [(0, "good"), (0, "good"), (1, "bad")] {
+        let cx = within(&store, ordinal);
+        let made = asks.call(of("asks", json!({ "name": name })), &cx).await;
+        assert_eq!(made.is_ok(), name == "good", "{made:?}");
+        let usage = *cx.nested.unwrap().usage.lock().unwrap();
+        assert_eq!((usage.input_tokens, usage.output_tokens), (7, 3));
+    }
 }

@@ -1,11 +1,16 @@
 //! Tokens of a run over processes that have died.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
 use futures_util::stream;
 use graphc::embed::{
-    Answer, ChatDelta, FinishReason, RunOptions, RunState, ToolCallRequest, Usage,
+    Answer, CallContext, ChatDelta, ErrorKind, FinishReason, RunOptions, RunState, ToolBackend,
+    ToolCall, ToolCallRequest, ToolError, Usage,
 };
 use graphc::run::store::{Record, ThreadStatus};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::flow::{Model, Tool, begin, engine};
 
@@ -79,4 +84,54 @@ async fn a_call_before_a_question_counts_once_where_the_process_behind_it_dies()
         (done.usage.input_tokens, done.usage.output_tokens),
         (20, 10)
     );
+}
+
+/// A tool that runs a graph says what that has used: of a call that is done it counts once, also behind a crash.
+#[tokio::test]
+async fn tokens_of_a_tool_count_once() {
+    const FLOW: &str = "
+tool work(n: int) -> int
+graph Main {
+  state { out got: int = 0 }
+  start -> first -> ask
+  node first: call work(n: 1) { retry 2  set { got: result } }
+  node ask: interrupt -> end { ask \"on?\"  expect bool  set { got: state.got + 1 } }
+}
+";
+    let (engine, graph) = engine(FLOW, None, None);
+    let mut engine = engine;
+    engine.backends.tools = [Some(Arc::new(Uses::default()) as Arc<dyn ToolBackend>)]
+        .into_iter()
+        .collect();
+    let asked = begin(&engine, graph).await;
+    assert_eq!(asked.state, RunState::Interrupted, "{:?}", asked.error);
+    assert_eq!(asked.usage.input_tokens, 20);
+    let answer = [Answer {
+        interrupt: None,
+        value: json!(true),
+    }];
+    let done = engine.resume("t", &answer, RunOptions::default()).await;
+    let done = done.unwrap();
+    assert_eq!(done.state, RunState::Done, "{:?}", done.error);
+    assert_eq!(done.usage.input_tokens, 20);
+}
+
+/// Uses ten tokens more with each attempt at a call; the first fails.
+#[derive(Default)]
+struct Uses(AtomicU64);
+
+#[async_trait]
+impl ToolBackend for Uses {
+    async fn call(&self, _: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        let attempts = 1 + self.0.fetch_add(1, Ordering::Relaxed);
+        let usage = Usage {
+            input_tokens: 10 * attempts,
+            ..Usage::default()
+        };
+        *cx.nested.as_ref().unwrap().usage.lock().unwrap() = usage;
+        match attempts {
+            1 => Err(ToolError::new(ErrorKind::Network, "gone")),
+            _ => Ok(json!(1)),
+        }
+    }
 }

@@ -5,7 +5,7 @@
 
 pub mod fit;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -90,6 +90,7 @@ impl GraphTool {
         let (options, events) = self.options(nested, cx);
         let run = self.begin_or_go_on(&engine, &thread, call.args, options);
         let result = self.heard(run, events, cx).await?;
+        *nested.usage.lock().unwrap_or_else(PoisonError::into_inner) = result.usage;
         self.result(result, &thread)
     }
 

@@ -2,8 +2,8 @@
 //!
 //! A result that is not of the tool's type is a failed attempt: `retry` may make another, and a resume does.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ use crate::run::effect::{EffectScope, cancelled};
 use crate::run::error::RunError;
 use crate::run::grace::within_grace;
 use crate::run::memory::{self, Access, MemoryTool};
-use crate::run::model::CallContext;
+use crate::run::model::{CallContext, Usage};
 use crate::run::nested::Nested;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
@@ -57,6 +57,8 @@ pub async fn call_outside(
         kept.is_some_and(|kept| kept.subject == tool.name)
     });
     let known = known(run, &call, &id, stale, &args)?;
+    let usage: Arc<Mutex<Usage>> = Arc::default();
+    let used = || *usage.lock().unwrap_or_else(PoisonError::into_inner);
     let make = async {
         let begun = match &known {
             Some(Known::Happened(result)) => return Ok(json!({ "ok": result })),
@@ -74,7 +76,10 @@ pub async fn call_outside(
                 fails_as_result: is_final(tool, call.errors),
                 once: doubt::asks(&cx.plan.flow, call.tool),
             },
-            |attempt| one_attempt(run, &call, &id, begun, args.clone(), attempt),
+            |attempt| {
+                let usage = Arc::clone(&usage);
+                one_attempt(run, &call, (&id, begun), args.clone(), attempt, usage)
+            },
         );
         match made.await {
             Ok(result) => Ok(json!({ "ok": result })),
@@ -84,14 +89,28 @@ pub async fn call_outside(
                 }
                 Ok(json!({ "error": failure.to_kept() }))
             }
-            Err(failure) => Err(failure.error),
+            Err(failure) => {
+                cx.add_usage(used());
+                Err(failure.error)
+            }
         }
     };
-    let make = async { Ok(request.noted(make.await?)) };
+    let make = async {
+        let mut outcome = make.await?;
+        let used = used();
+        if used != Usage::default() {
+            outcome["usage"] = json!(used);
+        }
+        Ok(request.noted(outcome))
+    };
+    let counts = cx.was_killed || cx.journal.finished(call.scope.task(), &id).is_none();
     let outcome = call
         .scope
         .outside(cx, &id, "tool", &tool.name, make)
         .await?;
+    if let Some(used) = outcome.get("usage").filter(|_| counts) {
+        cx.add_usage(serde_json::from_value(used.clone()).unwrap_or_default());
+    }
     if let Some(error) = outcome.get("error") {
         let text = |key| error.get(key).and_then(Json::as_str).unwrap_or_default();
         let kind = ErrorKind::from_word(text("kind")).unwrap_or(ErrorKind::ToolError);
@@ -184,10 +203,10 @@ fn is_no_answer(kind: ErrorKind) -> bool {
 async fn one_attempt(
     run: &TaskRun<'_>,
     call: &Call<'_>,
-    id: &str,
-    begun: Option<&AtomicU32>,
+    (id, begun): (&str, Option<&AtomicU32>),
     args: serde_json::Map<String, Json>,
     attempt: u32,
+    usage: Arc<Mutex<Usage>>,
 ) -> Result<Json, Failure> {
     let cx = run.around.cx;
     let plan = &cx.plan.tools[call.tool];
@@ -236,6 +255,7 @@ async fn one_attempt(
             store: cx.store.clone(),
             ambient: Arc::clone(&cx.ambient),
             durability: cx.journal.durability(),
+            usage,
         }),
         reports,
         secrets: Arc::clone(&cx.secrets),
