@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::ir::ErrorKind;
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
+use crate::run::probe::Probed;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 /// Programs at a time: each takes a process and three descriptors.
@@ -115,7 +116,7 @@ impl ToolBackend for Limited<dyn ToolBackend> {
         self.inner.call(call, &self.bounded(cx)).await
     }
 
-    async fn probe(&self) -> Result<(), Vec<String>> {
+    async fn probe(&self) -> Probed {
         self.inner.probe().await
     }
 

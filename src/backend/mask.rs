@@ -15,6 +15,7 @@ use crate::base::secret::{Secrets, Words};
 use crate::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, ModelError, ToolCallRequest,
 };
+use crate::run::probe::Probed;
 use crate::run::report::Reports;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
@@ -146,7 +147,7 @@ impl Said {
 
 #[async_trait]
 impl ToolBackend for Masked<dyn ToolBackend> {
-    async fn probe(&self) -> Result<(), Vec<String>> {
+    async fn probe(&self) -> Probed {
         self.inner.probe().await
     }
 

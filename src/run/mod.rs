@@ -47,6 +47,7 @@ pub mod nested;
 pub mod ordinal;
 pub mod permission;
 pub mod plan;
+pub mod probe;
 pub mod refit;
 pub mod report;
 pub mod request;

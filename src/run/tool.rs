@@ -8,6 +8,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use crate::ir::ErrorKind;
 
 use super::model::CallContext;
+use super::probe::Probed;
 
 /// Something that runs tool calls. Object safe: a Rust program adds its own in a few lines.
 #[async_trait]
@@ -18,12 +19,9 @@ pub trait ToolBackend: Send + Sync {
     /// By kind; `ToolError` where the tool itself says no.
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError>;
 
-    /// Asks whether a call would find what it needs, without making one: for `graphc check --online`.
-    ///
-    /// # Errors
-    /// What is missing or does not fit, a sentence each.
-    async fn probe(&self) -> Result<(), Vec<String>> {
-        Ok(())
+    /// Tries whether a call would find what it needs, without making one: for `graphc check --online`. It ends by itself.
+    async fn probe(&self) -> Probed {
+        Probed::Skipped("only a call would show it".to_owned())
     }
 
     /// Ends what is kept open between calls, such as a session with a server. A later call opens it again. What is not closed is ended

@@ -14,6 +14,7 @@ mod items;
 mod memory;
 mod postgres;
 pub mod private;
+mod reach;
 mod row;
 mod rules;
 mod sqlite;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 pub use memory::MemoryStore;
 pub use postgres::{Cancel, Connection, PostgresStore, Server, Unreachable, lost, words};
+pub use reach::reach;
 pub use sqlite::{Options, SqliteStore, Sync};
 
 use crate::base::name;
@@ -56,21 +58,26 @@ pub fn open_with(url: &str, base: &Path, options: Options) -> Result<Arc<dyn Sto
     if url.starts_with("postgres://") || url.starts_with("postgresql://") {
         return Ok(Arc::new(PostgresStore::open_with(url, base, options)?));
     }
+    Err(unknown(url))
+}
+
+/// That nothing is known of a store of that form.
+fn unknown(url: &str) -> StoreError {
     if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-        return Err(StoreError::Unavailable {
+        return StoreError::Unavailable {
             message: format!(
                 "the address of the store has no `//` behind `postgres:`: expected {FORMS}"
             ),
-        });
+        };
     }
     // What follows the scheme may hold a password: only the scheme is shown.
     let scheme = url.split(':').next().unwrap_or_default();
     let hint = name::closest(scheme, ["sqlite", "postgres", "postgresql", "memory"])
         .map(|near| format!("; did you mean `{near}`?"))
         .unwrap_or_default();
-    Err(StoreError::Unavailable {
+    StoreError::Unavailable {
         message: format!("unknown store `{scheme}`: expected {FORMS}{hint}"),
-    })
+    }
 }
 
 /// A store's URL as it may be shown: without user and password. A relative path of a certificate is one from `base`.

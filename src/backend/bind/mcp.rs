@@ -20,7 +20,7 @@ impl Binding<'_> {
     }
 
     /// The server of a tool, made once for all of its tools. It is started at its first call.
-    fn server(&mut self, tool: &McpSpec) -> Arc<Server> {
+    pub(super) fn server(&mut self, tool: &McpSpec) -> Arc<Server> {
         if let Some(made) = self.servers.get(&tool.server) {
             return Arc::clone(made);
         }

@@ -3,13 +3,14 @@
 //! All of them stand on [`wire`](super::wire). A [`provider`] does what is the same for all: places among its calls, sending, errors,
 //! streams ([`stream`]), and it asks its [`protocol`] how a request is made and a reply is read. [`settings`] says what is known of a
 //! provider, [`form`] and [`schema`] how structured output is asked for, [`message`] what a conversation is made of, [`said`] what
-//! has come of a reply.
+//! has come of a reply, [`listing`] which models there are.
 //!
 //! The protocols: [`openai`] (chat completions, and vectors), [`responses`] (OpenAI's responses), [`anthropic`], [`gemini`].
 
 pub mod anthropic;
 pub mod form;
 pub mod gemini;
+mod listing;
 mod message;
 pub mod openai;
 pub mod protocol;
@@ -20,5 +21,6 @@ pub mod schema;
 pub mod settings;
 mod stream;
 
+pub use listing::Listing;
 pub use provider::Provider;
 pub use settings::{ApiKey, Kind, PromptCache, Settings, Structured};

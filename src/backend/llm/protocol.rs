@@ -17,6 +17,16 @@ pub trait Protocol: Send + Sync {
     /// What follows the base address, with its query.
     fn path(&self, request: &ChatRequest) -> String;
 
+    /// The path of a list of models, with its query.
+    fn models(&self) -> &'static str {
+        "models"
+    }
+
+    /// The path of what is known of one model.
+    fn model(&self, name: &str) -> String {
+        format!("models/{name}")
+    }
+
     /// The header that shows a key.
     fn key(&self, key: &Secret) -> (&'static str, String);
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::stream as futures;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{RequestBuilder, Response, Url};
+use reqwest::{Method, RequestBuilder, Response, Url};
 use serde_json::{Map as JsonMap, Value as Json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -27,7 +27,7 @@ pub(super) const LIMIT: usize = 64 << 20;
 pub struct Provider {
     pub(super) settings: Settings,
     secrets: Secrets,
-    protocol: &'static dyn Protocol,
+    pub(super) protocol: &'static dyn Protocol,
     wire: Arc<Wire>,
     slots: Option<Arc<Semaphore>>,
 }
@@ -65,7 +65,12 @@ impl Provider {
     }
 
     /// The request without its body.
-    pub(super) fn post(&self, path: &str, cx: &CallContext) -> Result<RequestBuilder, Failure> {
+    pub(super) fn request(
+        &self,
+        method: Method,
+        path: &str,
+        idempotency_key: &str,
+    ) -> Result<RequestBuilder, Failure> {
         let refused = |why: String| Failure::new(ErrorKind::InvalidRequest, why);
         let name = &self.settings.name;
         let mut url = Url::parse(&format!("{}/{path}", self.settings.base_url))
@@ -106,13 +111,13 @@ impl Provider {
                 return Err(Failure::new(ErrorKind::Auth, message));
             }
         }
-        if !cx.idempotency_key.is_empty() {
-            set("Idempotency-Key", &wire::key(&cx.idempotency_key));
+        if !idempotency_key.is_empty() {
+            set("Idempotency-Key", &wire::key(idempotency_key));
         }
         for (name, value) in &self.settings.headers {
             set(name, value.reveal());
         }
-        Ok(self.wire.client()?.post(url).headers(headers))
+        Ok(self.wire.client()?.request(method, url).headers(headers))
     }
 
     /// A place among the calls at the same time, kept until it is dropped; `None` where there may be any number. Waiting for one
@@ -143,7 +148,9 @@ impl Provider {
             .protocol
             .body(&request, form.as_ref(), &self.settings)?;
         overlay(&mut body, &self.settings.extra_body);
-        let post = self.post(&self.protocol.path(&request), cx)?.json(&body);
+        let path = self.protocol.path(&request);
+        let post = self.request(Method::POST, &path, &cx.idempotency_key)?;
+        let post = post.json(&body);
         let slot = self.slot(cx).await?;
         let bounds = Bounds::new(cx, self.settings.timeout);
         let accepted = match request.stream {

@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use serde_json::{Map as JsonMap, Value as Json};
 use sha2::{Digest, Sha256};
 
@@ -20,6 +21,7 @@ use crate::run::event::{EventKind, Mode};
 use crate::run::model::CallContext;
 use crate::run::nested::Nested;
 use crate::run::plan::Plan;
+use crate::run::probe::Probed;
 use crate::run::report::Reports;
 use crate::run::store::{RunState, StoreError};
 use crate::run::stream::{self, EventStream};
@@ -228,14 +230,18 @@ impl ToolBackend for GraphTool {
         self.run(call, cx).await
     }
 
-    async fn probe(&self) -> Result<(), Vec<String>> {
-        let mut missing = Vec::new();
-        for tool in self.runs.backends.tools.iter().flatten() {
-            missing.extend(tool.probe().await.err().into_iter().flatten());
+    async fn probe(&self) -> Probed {
+        let tools = self.runs.backends.tools.iter().flatten();
+        let tried = join_all(tools.map(|tool| tool.probe())).await;
+        let mut problems = Vec::new();
+        for probed in tried {
+            if let Probed::Problems(found) = probed {
+                problems.extend(found);
+            }
         }
-        match missing.is_empty() {
-            true => Ok(()),
-            false => Err(missing),
+        match problems.is_empty() {
+            true => Probed::Ok(format!("`{}` fits the tool", self.spec.file)),
+            false => Probed::Problems(problems),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::backend::subset::is_subset;
 use crate::backend::yaml::{Cursor, Path, Table};
 use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
+use crate::run::probe::Probed;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 /// A failure that is injected: `{ fail: rate_limit, message: .., retry_after: 1s }`.
@@ -149,5 +150,9 @@ impl ToolBackend for ScriptTool {
                 ),
             )),
         }
+    }
+
+    async fn probe(&self) -> Probed {
+        Probed::Ok("replies stand in graphc.yaml".to_owned())
     }
 }

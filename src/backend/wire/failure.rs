@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::base::size::show_size;
 use crate::ir::ErrorKind;
 use crate::run::model::ModelError;
+use crate::run::probe::Problem;
 use crate::run::tool::ToolError;
 
 use super::{Peer, redirect};
@@ -97,6 +98,23 @@ impl Failure {
         Self {
             in_doubt: false,
             ..self
+        }
+    }
+
+    /// The same as what a probe found, with the way out.
+    pub fn problem(self) -> Problem {
+        let help = match self.kind {
+            ErrorKind::Network => Some("start the server, or correct its address in graphc.yaml"),
+            ErrorKind::Auth => Some("correct the key: the variable that graphc.yaml takes it from"),
+            _ => None,
+        };
+        let problem = match self.kind {
+            ErrorKind::RateLimit => Problem::warning(self.message),
+            _ => Problem::missing(self.message),
+        };
+        Problem {
+            help: help.map(str::to_owned),
+            ..problem
         }
     }
 

@@ -2,9 +2,10 @@
 //!
 //! [`Wire`] is the client, [`Bounds`] what ends a call early, [`Failure`] why one failed,
 //! [`reported`] what the other side's errors mean, [`Lines`] splits what comes in chunks, [`events`](mod@events) reads a stream of
-//! server-sent events.
+//! server-sent events. [`connect`] makes a connection and sends nothing.
 
 mod bounds;
+mod connect;
 mod events;
 mod failure;
 mod lines;
@@ -29,6 +30,8 @@ pub use public::is_public;
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(20);
+/// Longest wait for the answer to a request that only tries whether there is one.
+pub const PROBE: Duration = Duration::from_secs(20);
 /// Most bytes of an error's body that are read.
 const ERROR_BODY: usize = 64 << 10;
 
@@ -39,6 +42,7 @@ const ERROR_BODY: usize = 64 << 10;
 pub struct Wire {
     client: OnceLock<Result<Client, String>>,
     public: OnceLock<Result<Client, String>>,
+    connecting: OnceLock<Result<Client, String>>,
 }
 
 impl Wire {
@@ -120,17 +124,34 @@ pub async fn send(
     peer: Peer<'_>,
     bounds: &Bounds,
 ) -> Result<Response, Failure> {
-    let sent = bounds.receive(request.send()).await?;
-    let response = sent.map_err(|error| Failure::transport(peer, error))?;
-    if response.status().is_success() {
-        return Ok(response);
+    let response = answer(request, peer, bounds).await?;
+    match response.status().is_success() {
+        true => Ok(response),
+        false => Err(refused(response, peer, bounds).await),
     }
+}
+
+/// Sends a request and waits for the head of the reply, whatever its status.
+///
+/// # Errors
+/// What kept the request from being answered.
+pub async fn answer(
+    request: RequestBuilder,
+    peer: Peer<'_>,
+    bounds: &Bounds,
+) -> Result<Response, Failure> {
+    let sent = bounds.receive(request.send()).await?;
+    sent.map_err(|error| Failure::transport(peer, error))
+}
+
+/// What a reply means whose status isn't success, with the message that its body holds.
+pub async fn refused(response: Response, peer: Peer<'_>, bounds: &Bounds) -> Failure {
     let status = response.status();
     let retry_after = retry_after::wanted(response.headers());
     let body = body(response, ERROR_BODY, peer, bounds)
         .await
         .unwrap_or_default();
-    Err(Failure::status(peer, status, retry_after, &body))
+    Failure::status(peer, status, retry_after, &body)
 }
 
 /// Reads the body of a reply.

@@ -4,8 +4,9 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::backend::bind;
+use crate::backend::bind::{self, Needs};
 use crate::backend::config::{Config, wrong_levels};
+use crate::backend::probe::Row;
 use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::literal_secret::literal_secrets_of_scenarios;
@@ -15,15 +16,15 @@ use crate::lint::model::{Families, Family};
 use crate::scenario::fit;
 
 use super::super::flow::Analysed;
-use super::super::{Context, Failure, files, scenes, settings};
+use super::super::{Context, Failure, files, scenes, settings, storage};
+use super::effects;
 use super::settled::Settled;
 use super::unfit::{self, Served};
-use super::{effects, online};
 use crate::embed::project::Project;
 
 /// What was found in all flows so far. A file that several of them import is one file here, and
 /// what is wrong in it is said once.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Findings {
     /// Every file that was read.
     pub sources: SourceMap,
@@ -44,8 +45,10 @@ pub struct Findings {
     parts: Vec<Vec<FileId>>,
     /// Whether flows are kept, for scenarios to be held against.
     played: bool,
-    /// Whether what serves them is asked.
-    online: bool,
+    /// What they need of the outside, where that is to be tried.
+    pub needs: Option<Needs>,
+    /// What was tried.
+    pub rows: Option<Vec<Row>>,
     /// Files that flows name and that are not there.
     pub absent: Vec<PathBuf>,
     /// By the place of its file, each with its settings file; `None` for one that has errors.
@@ -53,11 +56,11 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// None yet. `played`: scenarios will be held against the flows. `online`: what serves them is asked.
+    /// None yet. `played`: scenarios will be held against the flows. `online`: what they need is to be tried.
     pub fn new(played: bool, online: bool) -> Self {
         Self {
             played,
-            online,
+            needs: online.then(|| Needs::new(storage::DEFAULT)),
             ..Self::default()
         }
     }
@@ -140,7 +143,7 @@ impl Findings {
             .collect();
         let path = project.settings.clone().unwrap_or_default();
         let asked = analysis.diagnostics.iter().any(Settled::concerns);
-        let wanted = self.played || self.online || asked || context.profile.is_some();
+        let wanted = self.played || self.needs.is_some() || asked || context.profile.is_some();
         let flow = wanted.then(|| analysis.flow()).flatten();
         if let Some(Some(config)) = self.settings.get(&path)
             && unfit::speaks(config)
@@ -161,16 +164,17 @@ impl Findings {
                 let settled = Settled::new(flow, config);
                 found.retain(|finding| !settled.settles(finding, at(finding)));
             }
-            if let Some(flow) = flow
-                .as_ref()
-                .filter(|_| context.profile.is_some() || self.online)
-            {
-                let lacking = lacking(flow, config, &project.home, &ids, &self.sources);
-                self.diagnostics.append(lacking);
-            }
-            if let (Some(flow), true) = (&flow, self.online) {
-                let silent = online::probe(flow, config, &project.home)?;
-                self.diagnostics.append(silent);
+            if let Some(flow) = &flow {
+                let place = declared(&ids, &self.sources);
+                match (&mut self.needs, &context.profile) {
+                    // What is missing is said by what is tried.
+                    (Some(needs), _) => needs.add(flow, config, &project.home, &place),
+                    (None, Some(_)) => {
+                        let lacking = bind::lacking(flow, config, &project.home, &place);
+                        self.diagnostics.append(lacking);
+                    }
+                    (None, None) => {}
+                }
             }
         }
         let mut carried = Diagnostics::new();
@@ -328,21 +332,14 @@ fn place(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// What a flow lacks in a profile, at the flow's places in the shared list.
-fn lacking(
-    flow: &Flow,
-    config: &Config,
-    folder: &Path,
-    ids: &[FileId],
-    sources: &SourceMap,
-) -> Diagnostics {
-    let place = |at: &Place, name: &str| {
+/// Where a flow's tools and models are declared, in the shared list.
+fn declared(ids: &[FileId], sources: &SourceMap) -> impl Fn(&Place, &str) -> Option<Span> {
+    move |at: &Place, name: &str| {
         let id = *ids.get(at.file as usize)?;
         let item = at.offset as usize;
         let start = item + sources.file(id)?.text.get(item..)?.find(name)?;
         Some(Span::new(id, start, start + name.len()))
-    };
-    bind::lacking(flow, config, folder, &place)
+    }
 }
 
 /// Moves a span from a flow's own files to the shared list.

@@ -1,6 +1,6 @@
 //! `graphc check [PATH..]`
 //!
-//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain, [`online`] asks servers, [`watch`] checks again
+//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain, [`online`] tries what the flows need, [`table`] shows it, [`watch`] checks again
 //! whenever a file changes.
 
 mod effects;
@@ -8,6 +8,7 @@ pub mod fix;
 pub mod gather;
 mod online;
 mod settled;
+mod table;
 mod unfit;
 pub mod watch;
 
@@ -33,16 +34,16 @@ Examples:
   graphc check --fix                   mend what is certain
   graphc check --watch                 again after every change
   graphc check --profile prod          also what the profile leaves unbound
-  graphc check --profile prod --online also whether servers have the tools that it binds
+  graphc check --profile prod --online also whether all that it needs answers
   graphc check --format sarif > graphc.sarif
   graphc check desk.test.yaml graphc.yaml    scenarios with their flow, settings
   cat desk.graph | graphc check -
 
 Exit status:
   0  nothing is wrong (--deny warning: or doubtful)
-  1  findings of that level
+  1  findings of that level, with --online also what is missing (--deny warning: or doubtful)
   2  wrong usage, a file that isn't there
-  130  --watch was ended by Ctrl-C";
+  130  --watch or --online was ended by Ctrl-C";
 
 /// Arguments of `graphc check`.
 #[derive(Debug, clap::Args)]
@@ -63,7 +64,7 @@ pub struct Args {
     /// Check again whenever a file changes, until Ctrl-C
     #[arg(long, conflicts_with = "fix")]
     pub watch: bool,
-    /// Ask servers whether they have the tools that are bound to them, as the flow declares them; nothing is called
+    /// Try every provider, tool, server and store that the flows need, and show a table; no model and no tool is called
     #[arg(long, conflicts_with = "watch")]
     pub online: bool,
 }
@@ -101,13 +102,23 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     if args.fix {
         found = mend(found, &args, context)?;
     }
+    if let Some(needs) = found.needs.take() {
+        found.rows = Some(online::rows(needs, context)?);
+    }
     show(&found, args.format, context)?;
+    if let Some(rows) = &found.rows {
+        context.say(&format!("tried: {}", table::count(rows)));
+    }
     let denied = match args.deny {
         Deny::Warning => Level::Warning,
         Deny::Error => Level::Error,
     };
-    let fails = found.diagnostics.iter().any(|d| d.level >= denied);
-    Ok(if fails { Exit::Errors } else { Exit::Done })
+    let tried = found.rows.iter().flatten().flat_map(|row| &row.findings);
+    let mut all = found.diagnostics.iter().chain(tried);
+    Ok(match all.any(|finding| finding.level >= denied) {
+        true => Exit::Errors,
+        false => Exit::Done,
+    })
 }
 
 /// How often is looked for more to mend: a mend may show another, or have been in the way of one.
@@ -225,13 +236,23 @@ fn misnamed(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// Notes are for programs, and for people who ask for more.
 fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failure> {
     let (all, sources) = (&found.diagnostics, &found.sources);
+    let rows = found.rows.as_deref();
     let mut shown = all.clone();
     let for_people = matches!(format, Format::Human | Format::Github);
     if for_people && !context.verbose {
         shown.retain(|finding| finding.level > Level::Info);
     }
+    let hidden = hidden(all.len() - shown.len());
+    if let (Some(rows), Format::Sarif | Format::Github) = (rows, format) {
+        let findings = rows.iter().flat_map(|row| &row.findings);
+        findings.for_each(|finding| shown.push(finding.clone()));
+        shown.sort();
+    }
     match format {
-        Format::Json => output::print(&render::json(&shown, sources))?,
+        Format::Json => {
+            let tried = rows.map_or(String::new(), |rows| table::json(rows, sources));
+            output::print(&(render::json(&shown, sources) + &tried))?;
+        }
         Format::Sarif => {
             let sources = from_the_start(sources, context);
             output::print(&render::sarif(&shown, &sources))?;
@@ -240,14 +261,17 @@ fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failu
             let sources = from_the_start(sources, context);
             output::print(&render::github(&shown, &sources))?;
         }
-        Format::Human if shown.is_empty() => {}
         Format::Human => {
-            let style = context.terminal.style;
-            let text = render::human(&shown, sources, style);
-            term::say(text.trim_end());
+            if !shown.is_empty() {
+                let text = render::human(&shown, sources, context.terminal.style);
+                term::say(text.trim_end());
+            }
+            if let Some(rows) = rows {
+                let style = context.terminal.style_stdout();
+                output::print(&table::table(rows, sources, style))?;
+            }
         }
     }
-    let hidden = hidden(all.len() - shown.len());
     let summary = match render::summary(&shown) {
         summary if summary.is_empty() => "no problems".to_owned(),
         _ if format == Format::Human => {

@@ -1,46 +1,46 @@
-//! `--online`: asks what the settings bind whether calls would find what they need.
-//!
-//! A backend says so itself ([`ToolBackend::probe`](crate::run::tool::ToolBackend::probe)); here all of a flow are asked at the same time, and each finding gets the
-//! place of its binding.
+//! `--online`: tries what the flows need, all at the same time, and shows how far it is.
 
-use std::path::Path;
+use std::io::{Write, stderr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures_util::future::join_all;
+use crate::backend::bind::Needs;
+use crate::backend::group;
+use crate::backend::probe::{self, Group, Row};
 
-use crate::backend::bind::bound_tools;
-use crate::backend::config::Config;
-use crate::base::Span;
-use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::ir::Flow;
+use super::super::run::{process, signals};
+use super::super::{Context, Exit, Failure};
 
-use super::super::Failure;
-use super::super::run::process;
-
-/// What does not answer, or fits what a flow declares in nothing. `folder` is that of the settings.
+/// A row for each thing that the flows need. Ctrl-C ends it, and what was started for it.
 ///
 /// # Errors
-/// Where no thread can be started.
-pub fn probe(flow: &Flow, config: &Config, folder: &Path) -> Result<Diagnostics, Failure> {
-    let tools = bound_tools(flow, config, folder);
-    let runtime = process::runtime()?;
-    let answers = runtime.block_on(async {
-        let asked = tools
-            .iter()
-            .map(async |(span, tool)| (*span, tool.probe().await));
-        let answers = join_all(asked).await;
-        join_all(tools.iter().map(|(_, tool)| tool.close())).await;
-        answers
-    });
-    let mut found = Diagnostics::new();
-    for (span, answer) in answers {
-        for why in answer.err().into_iter().flatten() {
-            let span = span.unwrap_or_default();
-            found.push(finding(why, span));
+/// Where no thread can be started, and where it was ended.
+pub fn rows(needs: Needs, context: &Context) -> Result<Vec<Row>, Failure> {
+    let groups = needs.groups();
+    let all: usize = groups.iter().map(Group::len).sum();
+    let draws = context.terminal.stderr && !context.quiet;
+    let tried = AtomicUsize::new(0);
+    let done = || {
+        let count = tried.fetch_add(1, Ordering::Relaxed) + 1;
+        if draws {
+            // Nobody is told where stderr is closed.
+            let _ = write!(stderr(), "\r\x1b[K{count}/{all} tried");
         }
+    };
+    let runtime = process::runtime()?;
+    let rows = runtime.block_on(async {
+        tokio::select! {
+            biased;
+            _ = signals::wait() => None,
+            rows = probe::rows(groups, &done) => Some(rows),
+        }
+    });
+    if draws {
+        let _ = write!(stderr(), "\r\x1b[K");
     }
-    Ok(found)
-}
-
-fn finding(message: String, span: Span) -> Diagnostic {
-    Diagnostic::new(&codes::INVALID_CONFIG, message, span)
+    // A name that is being looked up, or a file that is read, is not waited for.
+    runtime.shutdown_background();
+    rows.ok_or_else(|| {
+        group::end_all();
+        Failure::silent(Exit::Cancelled)
+    })
 }

@@ -49,6 +49,10 @@ impl Protocol for Messages {
         "messages".to_owned()
     }
 
+    fn models(&self) -> &'static str {
+        "models?limit=1000"
+    }
+
     fn key(&self, key: &Secret) -> (&'static str, String) {
         ("x-api-key", key.reveal().to_owned())
     }

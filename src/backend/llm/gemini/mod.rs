@@ -42,13 +42,21 @@ pub struct GenerateContent;
 
 impl Protocol for GenerateContent {
     fn path(&self, request: &ChatRequest) -> String {
-        let model = request.model.as_str();
-        // `tunedModels/x` is a place of its own.
-        let models = if model.contains('/') { "" } else { "models/" };
+        let model = self.model(&request.model);
         match request.stream {
-            true => format!("{models}{model}:streamGenerateContent?alt=sse"),
-            false => format!("{models}{model}:generateContent"),
+            true => format!("{model}:streamGenerateContent?alt=sse"),
+            false => format!("{model}:generateContent"),
         }
+    }
+
+    fn models(&self) -> &'static str {
+        "models?pageSize=1000"
+    }
+
+    fn model(&self, name: &str) -> String {
+        // `tunedModels/x` is a place of its own.
+        let models = if name.contains('/') { "" } else { "models/" };
+        format!("{models}{name}")
     }
 
     fn key(&self, key: &Secret) -> (&'static str, String) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use reqwest::Method;
 use reqwest::header::ACCEPT;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -52,7 +53,8 @@ impl Embeddings {
         if let (Some(dimensions), Some(body)) = (self.dimensions, body.as_object_mut()) {
             body.insert("dimensions".to_owned(), json!(dimensions));
         }
-        let post = provider.post("embeddings", cx)?.json(&body);
+        let post = provider.request(Method::POST, "embeddings", &cx.idempotency_key)?;
+        let post = post.json(&body);
         let _slot = provider.slot(cx).await?;
         let bounds = Bounds::new(cx, provider.settings.timeout);
         let post = post.header(ACCEPT, "application/json");

@@ -9,6 +9,8 @@ use super::CommandSpec;
 pub enum Absent {
     /// The program.
     Program(String),
+    /// The program is a file that may not be executed.
+    NotExecutable(String),
     /// The script that an interpreter is given.
     Script(String),
 }
@@ -17,8 +19,26 @@ impl Absent {
     /// Which word of the command it is.
     pub fn word(&self) -> usize {
         match self {
-            Absent::Program(_) => 0,
+            Absent::Program(_) | Absent::NotExecutable(_) => 0,
             Absent::Script(_) => 1,
+        }
+    }
+
+    /// What is wrong, and what to do; `whose` runs the command.
+    pub fn words(&self, whose: &str) -> (String, &'static str) {
+        match self {
+            Absent::Program(program) => (
+                format!("there is no program `{program}`, which {whose} runs"),
+                "install it, or correct its name",
+            ),
+            Absent::NotExecutable(program) => (
+                format!("the file `{program}`, which {whose} runs, is not executable"),
+                "allow it by `chmod +x`, or run it by its interpreter",
+            ),
+            Absent::Script(script) => (
+                format!("there is no file `{script}`, which {whose} runs"),
+                "a path is one from the folder of graphc.yaml",
+            ),
         }
     }
 }
@@ -36,8 +56,10 @@ pub fn absent(spec: &CommandSpec, folder: &Path) -> Option<Absent> {
         // A variable that isn't set, which is said.
         return None;
     }
-    if !is_there(spec, program, folder) {
-        return Some(Absent::Program(program.clone()));
+    match found(spec, program, folder) {
+        Found::Yes => {}
+        Found::No => return Some(Absent::Program(program.clone())),
+        Found::NotExecutable => return Some(Absent::NotExecutable(program.clone())),
     }
     let name = Path::new(program).file_name()?.to_str()?;
     let script = spec.argv.get(1)?;
@@ -49,20 +71,52 @@ pub fn absent(spec: &CommandSpec, folder: &Path) -> Option<Absent> {
     Some(Absent::Script(script.clone()))
 }
 
-/// Whether a program can be found: as a path, or in one of the folders of its own `PATH`.
-fn is_there(spec: &CommandSpec, program: &str, folder: &Path) -> bool {
+/// How a program is found.
+enum Found {
+    Yes,
+    NotExecutable,
+    No,
+}
+
+/// Looks for a program: as a path, or in the folders of its own `PATH`, where what is not executable is passed over.
+fn found(spec: &CommandSpec, program: &str, folder: &Path) -> Found {
     if Path::new(program).components().count() > 1 {
-        return folder.join(program).is_file();
+        let path = folder.join(program);
+        return match (path.is_file(), is_executable(&path)) {
+            (_, true) => Found::Yes,
+            (true, false) => Found::NotExecutable,
+            (false, false) => Found::No,
+        };
     }
     let path = spec.env.iter().find(|(name, _)| name == "PATH");
     let Some((_, path)) = path else {
         // Without one the system has its own idea of where to look.
-        return true;
+        return Found::Yes;
     };
-    let endings = std::env::consts::EXE_SUFFIX;
-    std::env::split_paths(path.reveal()).any(|folder| {
-        folder.join(program).is_file() || folder.join(format!("{program}{endings}")).is_file()
-    })
+    let named = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+    let mut folders = std::env::split_paths(path.reveal());
+    let is_there = folders.any(|folder| {
+        let names = [program, &named].into_iter();
+        names
+            .map(|name| folder.join(name))
+            .any(|path| is_executable(&path))
+    });
+    match is_there {
+        true => Found::Yes,
+        false => Found::No,
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let file = std::fs::metadata(path).ok().filter(|file| file.is_file());
+    file.is_some_and(|file| file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
 }
 
 #[cfg(test)]
@@ -99,7 +153,11 @@ mod tests {
             ),
             (&["no-such-program", "x"], program("no-such-program")),
             (&["./gone", "x"], program("./gone")),
-            (&["./Cargo.toml"], None),
+            #[cfg(unix)]
+            (
+                &["./Cargo.toml"],
+                Some(Absent::NotExecutable("./Cargo.toml".to_owned())),
+            ),
             (&["cat", "gone.txt"], None),
         ] {
             assert_eq!(absent(&spec(argv), folder), expected, "{argv:?}");

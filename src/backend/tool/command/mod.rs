@@ -26,8 +26,10 @@ use crate::backend::wire::Bounds;
 use crate::base::Span;
 use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
+use crate::run::probe::{Probed, Problem};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
+use absent::absent;
 use output::Output;
 use side::SideFile;
 
@@ -218,6 +220,15 @@ impl CommandTool {
 
 #[async_trait]
 impl ToolBackend for CommandTool {
+    /// Nothing is run: a program need not have a way to be asked without an effect.
+    async fn probe(&self) -> Probed {
+        let (message, help) = match absent(&self.spec, &self.folder) {
+            None => return Probed::Ok(format!("the program `{}` is there", self.program())),
+            Some(absent) => absent.words("the tool"),
+        };
+        Problem::missing(message).help(help).into()
+    }
+
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         let bounds = Bounds::new(cx, self.spec.timeout);
         let input = json!(call.args).to_string().into_bytes();

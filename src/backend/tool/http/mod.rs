@@ -14,13 +14,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{Method, RequestBuilder, Response};
+use reqwest::{Method, RequestBuilder, Response, Url};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::secret::Secrets;
 use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
 use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
+use crate::run::probe::{Probed, Problem};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use host::{Allowed, HostRule};
@@ -237,6 +238,35 @@ fn gather<'a>(tree: &'a Json, texts: &mut Vec<&'a str>) {
 impl ToolBackend for HttpTool {
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         Ok(self.ask(&call, cx).await?)
+    }
+
+    /// Connects. No request is sent, which could have an effect.
+    async fn probe(&self) -> Probed {
+        if host::is_filled_in(&self.spec.url) {
+            return Probed::Skipped("arguments make up its host".to_owned());
+        }
+        let peer = Peer {
+            name: "the server",
+            secrets: &self.spec.secrets,
+        };
+        let fixed = self.spec.url.split(['{', '?', '#']).next();
+        let url = match Url::parse(fixed.unwrap_or_default()) {
+            Ok(url) => url,
+            Err(error) => {
+                let message = format!("its `url` is no address: {error}");
+                return Problem::missing(message).into();
+            }
+        };
+        let bounds = Bounds::of(wire::PROBE);
+        match self.wire.connect(&url, peer, &bounds).await {
+            Ok(()) => {
+                let (host, port) = (url.host_str(), url.port_or_known_default());
+                let (host, port) = (host.unwrap_or_default(), port.unwrap_or_default());
+                let shown = format!("{host}:{port} takes connections");
+                Probed::Ok(peer.secrets.scrub(&shown))
+            }
+            Err(failure) => failure.problem().into(),
+        }
     }
 }
 

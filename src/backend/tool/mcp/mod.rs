@@ -23,6 +23,7 @@ use crate::expr::ty::{RecordField, TypeTable};
 use crate::ir::flow::ToolEffect;
 use crate::ir::{ErrorKind, Tool};
 use crate::run::model::CallContext;
+use crate::run::probe::{Probed, Problem};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use server::Server;
@@ -71,7 +72,7 @@ impl McpTool {
             key: &wire::key(&cx.idempotency_key),
             reports: cx.reports.as_ref(),
         };
-        let asked = bounds.within(session.call(request));
+        let asked = bounds.receive(session.call(request));
         let stopped = async {
             match self.declared.effect {
                 // Nothing has happened where one that only reads is ended.
@@ -157,17 +158,16 @@ impl ToolBackend for McpTool {
         Ok(self.ask(&call, cx).await?)
     }
 
-    async fn probe(&self) -> Result<(), Vec<String>> {
-        let offered = self.server.tools().await;
-        let offered = offered.map_err(|failure| vec![failure.message])?;
-        let misfits = fit::misfits(
-            (&self.declared, &self.types),
-            (self.name(), self.server.name()),
-            &offered,
-        );
+    async fn probe(&self) -> Probed {
+        let offered = match self.server.tools().await {
+            Ok(offered) => offered,
+            Err(failure) => return Problem::missing(failure.message).into(),
+        };
+        let (name, server) = (self.name(), self.server.name());
+        let misfits = fit::misfits((&self.declared, &self.types), (name, server), &offered);
         match misfits.is_empty() {
-            true => Ok(()),
-            false => Err(misfits),
+            true => Probed::Ok(format!("`{server}` offers it as it is declared")),
+            false => Probed::Problems(misfits.into_iter().map(Problem::missing).collect()),
         }
     }
 

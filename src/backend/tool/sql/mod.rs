@@ -25,11 +25,12 @@ use async_trait::async_trait;
 use serde_json::Value as Json;
 
 use crate::backend::secret::{Secret, Secrets};
-use crate::backend::wire::Failure;
+use crate::backend::wire::{Bounds, Failure, PROBE};
 use crate::expr::TypeTable;
 use crate::ir::flow::ToolEffect;
 use crate::ir::{ErrorKind, Tool};
 use crate::run::model::CallContext;
+use crate::run::probe::{Probed, Problem};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use columns::Columns;
@@ -275,6 +276,33 @@ impl ToolBackend for SqlTool {
                 message: secrets.scrub(&error.message),
                 ..error
             }),
+        }
+    }
+
+    async fn probe(&self) -> Probed {
+        match (&self.spec.target, &self.pool) {
+            (Target::Sqlite(shown, _), _) => {
+                let path = self.folder.join(shown);
+                match tokio::task::spawn_blocking(move || sqlite::tables(&path)).await {
+                    Ok(Ok(count)) => Probed::Ok(format!("`{shown}` has tables: {count}")),
+                    Ok(Err(why)) => {
+                        Problem::missing(format!("`{shown}` can't be read: {why}")).into()
+                    }
+                    Err(error) => Problem::missing(error.to_string()).into(),
+                }
+            }
+            (Target::Postgres(..), Some(pool)) => {
+                match Bounds::of(PROBE).within(pool.answers()).await {
+                    Ok(Ok(shown)) => Probed::Ok(format!("`{shown}` answers")),
+                    Ok(Err(failure)) | Err(failure) => failure.problem().into(),
+                }
+            }
+            (Target::Scratch { .. }, _) => {
+                Probed::Ok("its database is made by each call".to_owned())
+            }
+            (Target::Postgres(..) | Target::Unset, _) => {
+                Probed::Skipped("its database is not known".to_owned())
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::backend::wire::Failure;
 use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
-use crate::store::{Connection, Server};
+use crate::store::{self, Connection, Server};
 
 /// How many there may be at the same time.
 const MOST: usize = 8;
@@ -83,6 +83,19 @@ impl Pool {
             at_work: false,
             _turn: turn,
         })
+    }
+
+    /// Has a connection answer a trivial query. Gives the address as it may be shown.
+    ///
+    /// # Errors
+    /// As [`Pool::borrow`] has them, and what the server says to the query.
+    pub async fn answers(&self) -> Result<&str, Failure> {
+        let connection = self.connect().await?;
+        let answer = connection.client.batch_execute("SELECT 1").await;
+        match answer {
+            Ok(()) => Ok(self.server.shown()),
+            Err(error) => Err(Failure::network(store::words(&error))),
+        }
     }
 
     async fn connect(&self) -> Result<Connection, Failure> {

@@ -1,6 +1,6 @@
 //! A query on an SQLite file: one connection a call, opened for reading alone where the tool only reads.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -55,6 +55,19 @@ pub fn run(job: &Job, watch: &Arc<Watch>) -> Result<Json, Stop> {
     let result = statement(job, &transaction, watch)?;
     transaction.commit().map_err(failed)?;
     Ok(result)
+}
+
+/// Reads how many tables a file has, which shows that it is a database.
+///
+/// # Errors
+/// SQLite's, in words.
+pub fn tables(path: &Path) -> Result<i64, String> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let count = Connection::open_with_flags(path, flags).and_then(|connection| {
+        let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table'";
+        connection.query_row(tables, [], |row| row.get(0))
+    });
+    count.map_err(|error| error.to_string())
 }
 
 fn open(job: &Job, watch: &Arc<Watch>) -> Result<Connection, Stop> {

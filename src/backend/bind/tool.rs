@@ -1,0 +1,130 @@
+//! Tools: what serves each, by the kind of its binding.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use crate::backend::config::{Entry, ToolSpec};
+use crate::backend::limit::{Limited, TOOL_TIMEOUT};
+use crate::backend::tool::script::ScriptTool;
+use crate::base::name;
+use crate::ir::{Flow, Tool};
+use crate::run::memory::{self, MemoryTool};
+use crate::run::tool::ToolBackend;
+
+use super::Binding;
+
+pub(super) fn limited(
+    tool: Arc<dyn ToolBackend>,
+    places: &Arc<Semaphore>,
+    (most, timeouts): (Option<usize>, (Option<Duration>, Duration)),
+) -> Arc<dyn ToolBackend> {
+    Arc::new(Limited::new(tool, places, most, timeouts))
+}
+
+impl Binding<'_> {
+    /// The outer `None` stands for an error, the inner one for the tool's own body.
+    #[allow(clippy::option_option)]
+    pub(super) fn tool(
+        &mut self,
+        flow: &Flow,
+        tool: &Tool,
+    ) -> Option<Option<Arc<dyn ToolBackend>>> {
+        if let Some(given) = self.given.and_then(|given| given.tool(&tool.name)) {
+            return Some(Some(given));
+        }
+        if let Some(played) = self.script.and_then(|script| script.tool(&tool.name)) {
+            return Some(Some(played));
+        }
+        if tool.body.is_some() {
+            return Some(None);
+        }
+        if let (true, Some(script)) = (tool.is_of(memory::MODULE), self.script) {
+            return Some(Some(script.memory_tool()));
+        }
+        // A scenario in which a reply was forgotten must not pay, mail or delete.
+        if let Some(script) = self.script
+            && !script.scenario().is_real(&tool.name)
+        {
+            match (script.scenario().recorded, script.is_recording()) {
+                (false, _) => return Some(Some(script.absent_tool())),
+                (true, false) => return Some(Some(script.recorded_tool(None))),
+                (true, true) => {}
+            }
+        }
+        let Some(entry) = self.config.tools.get(&tool.name) else {
+            if tool.is_of(memory::MODULE) {
+                return Some(Some(Arc::new(MemoryTool::new(self.memory()?))));
+            }
+            self.unbound(flow, tool);
+            return None;
+        };
+        self.variables(&entry.missing);
+        let bound = self.bound(flow, tool, entry);
+        Some(Some(match self.script {
+            Some(script) if script.scenario().is_real(&tool.name) => script.real_tool(bound),
+            Some(script) => script.recorded_tool(Some(bound)),
+            None => bound,
+        }))
+    }
+
+    pub(super) fn bound(
+        &mut self,
+        flow: &Flow,
+        tool: &Tool,
+        entry: &Entry<ToolSpec>,
+    ) -> Arc<dyn ToolBackend> {
+        match &entry.value {
+            ToolSpec::Sql(spec) => self.sql(flow, tool, spec, entry),
+            ToolSpec::Graph(spec) => self.graph(flow, tool, spec),
+            ToolSpec::Mcp(spec) => {
+                let made = self.mcp(flow, tool, spec);
+                let most = (None, (spec.timeout, TOOL_TIMEOUT));
+                limited(made, &self.places.requests, most)
+            }
+            ToolSpec::Command(spec) => self.command(tool, spec, entry.span),
+            ToolSpec::Script(replies) => Arc::new(ScriptTool::new(replies.clone())),
+            ToolSpec::Http(spec) => self.http(tool, spec, entry),
+        }
+    }
+
+    fn unbound(&mut self, flow: &Flow, tool: &Tool) {
+        let declared = self.declared.and_then(|place| place(&tool.at, &tool.name));
+        let file = flow.files.get(tool.at.file as usize);
+        let place = match (declared, file) {
+            (None, Some(file)) => format!(" ({file}:{})", tool.at.line),
+            _ => String::new(),
+        };
+        let profile = match &self.config.profile {
+            Some(profile) => format!(" in profile `{profile}`"),
+            None => String::new(),
+        };
+        let message = format!(
+            "tool `{}`{place} has no body and is bound to nothing{profile}",
+            tool.name
+        );
+        // A binding of another tool is not this one's, misspelt.
+        let is_other = |name: &&str| flow.tools.iter().any(|other| other.name == **name);
+        let known = self.config.tools.keys().map(String::as_str);
+        let near = name::closest(&tool.name, known.filter(|name| !is_other(name)));
+        let help = match near {
+            Some(near) => format!("graphc.yaml binds `{near}`; did you mean that?"),
+            None => format!(
+                "add `{}: {{ command: [..] }}` under `tools` in graphc.yaml, or run with `--scenario NAME`",
+                tool.name
+            ),
+        };
+        // A check says it at the misspelt name.
+        let meant = near.is_some_and(|near| name::closest(near, [&*tool.name]).is_some());
+        if meant && self.declared.is_some() {
+            return;
+        }
+        let finding = self.finding(declared, message, help);
+        let bound = near.and_then(|near| self.config.tools.get(near)?.span);
+        self.found.push(match (bound, declared) {
+            (Some(bound), Some(_)) => finding.label(bound, "no tool of the flow has this name"),
+            _ => finding,
+        });
+    }
+}
