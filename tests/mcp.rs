@@ -1,21 +1,14 @@
 //! Tools of real MCP servers: npm's `server-everything` and `server-filesystem`, and one in Python, over stdio and streamable HTTP.
 //!
-//! A case is a talk in a text file under tests/mcp, in a fresh folder with the files of tests/mcp/flows (`example`: those of examples/mcp). `$ graphc ..` runs the command
-//! (`NAME=value` before it sets the environment); below it stand its stdout, its stderr with `! ` before each line, and `? N` where the status
-//! isn't 0. `$ serve NAME WORDS` starts a server on a free port, whose address is `NAME_URL` from there on; `$ stop NAME` kills it. `$ cat FILE` shows a file,
-//! `$ write FILE TEXT` writes one (`\n` in the text), `$ left` shows what still runs in the folder. `UPDATE=1` rewrites what is below each command; `CASE=name` has the talks
-//! whose name contains it. The servers are installed once, below `CARGO_TARGET_TMPDIR`.
+//! The talks are in tests/mcp, with the files of tests/mcp/flows (`example`: those of examples/mcp). The servers are installed once, below
+//! `CARGO_TARGET_TMPDIR`.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
 mod install;
+mod talk;
+
+use talk::project;
 
 /// The servers, and what `examples/mcp/package.json` asks for.
 const PACKAGES: [&str; 5] = [
@@ -25,203 +18,6 @@ const PACKAGES: [&str; 5] = [
     "tsx@4.23.15",
     "zod@4.6.7",
 ];
-
-/// A test that waits longer than this for something has failed.
-const LONGEST: Duration = Duration::from_secs(120);
-
-fn project(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-/// A talk under way.
-struct Talk {
-    folder: PathBuf,
-    path: String,
-    served: BTreeMap<String, Child>,
-    env: Vec<(String, String)>,
-}
-
-impl Talk {
-    fn new(name: &str, path: &str, packages: &Path) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mcp-{name}"));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        let files = match name {
-            "example" => project("examples/mcp"),
-            _ => project("tests/mcp/flows"),
-        };
-        for file in std::fs::read_dir(files).unwrap() {
-            let file = file.unwrap();
-            std::fs::copy(file.path(), folder.join(file.file_name())).unwrap();
-        }
-        std::os::unix::fs::symlink(packages.join("node_modules"), folder.join("node_modules"))
-            .unwrap();
-        Self {
-            folder: folder.canonicalize().unwrap(),
-            path: path.to_owned(),
-            served: BTreeMap::new(),
-            env: Vec::new(),
-        }
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command
-            .current_dir(&self.folder)
-            .env("PATH", &self.path)
-            .env("USER", "tester")
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn say(&mut self, line: &str) -> String {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        match words[0].as_str() {
-            "serve" => self.serve(&words[1], &words[2..]),
-            "stop" => {
-                let mut child = self.served.remove(&words[1]).unwrap();
-                child.kill().unwrap();
-                child.wait().unwrap();
-                String::new()
-            }
-            "cat" => match std::fs::read_to_string(self.folder.join(&words[1])) {
-                Ok(text) => self.masked(&text),
-                Err(_) => "there is no such file\n".to_owned(),
-            },
-            "write" => {
-                let text = line.splitn(3, ' ').nth(2).unwrap().replace("\\n", "\n");
-                let file = self.folder.join(&words[1]);
-                std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-                std::fs::write(file, text + "\n").unwrap();
-                String::new()
-            }
-            "left" => self.left(),
-            _ => self.graphc(&words),
-        }
-    }
-
-    fn serve(&mut self, name: &str, words: &[String]) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = match self
-            .env
-            .iter()
-            .find(|(known, _)| *known == format!("{name}_URL"))
-        {
-            // Once more, at the address that is known.
-            Some((_, url)) => url.split([':', '/']).nth(4).unwrap().parse().unwrap(),
-            None => listener.local_addr().unwrap().port(),
-        };
-        drop(listener);
-        let mut command = self.command(&words[0]);
-        let child = command
-            .args(&words[1..])
-            .env("PORT", port.to_string())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        self.served.insert(name.to_owned(), child);
-        let begun = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(begun.elapsed() < LONGEST, "{name} does not listen");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let url = format!("http://127.0.0.1:{port}/mcp");
-        self.env.push((format!("{name}_URL"), url));
-        String::new()
-    }
-
-    fn graphc(&self, words: &[String]) -> String {
-        let given = words.iter().take_while(|word| word.contains('=')).count();
-        assert_eq!(words[given], "graphc", "a command that is not known");
-        let mut command = self.command(env!("CARGO_BIN_EXE_graphc"));
-        command.args(&words[given + 1..]);
-        for word in &words[..given] {
-            let (name, value) = word.split_once('=').unwrap();
-            command.env(name, value);
-        }
-        let output = command.output().unwrap();
-        let mut text = String::from_utf8(output.stdout).unwrap();
-        for line in String::from_utf8(output.stderr).unwrap().lines() {
-            let _ = writeln!(text, "{}", format!("! {line}").trim_end());
-        }
-        match output.status.code() {
-            Some(0) => {}
-            code => _ = writeln!(text, "? {}", code.unwrap_or(-1)),
-        }
-        self.masked(&text)
-    }
-
-    /// The text without what differs from run to run.
-    fn masked(&self, text: &str) -> String {
-        let text = text.replace(&*self.folder.to_string_lossy(), "[FOLDER]");
-        let text = self.env.iter().fold(text, |text, (name, value)| {
-            let origin = value.trim_end_matches("/mcp");
-            text.replace(origin, &format!("[{name}]"))
-        });
-        let rules = [
-            (r"t-[0-9a-z]{8}\b", "[THREAD]"),
-            (r"[0-9a-f]{8}-[0-9a-f-]{27}", "[ID]"),
-            (r"i-[0-9a-f]{12}", "[ID]"),
-            (r"\(\d+\.\d s\)", "([TIME])"),
-        ];
-        rules.iter().fold(text, |text, (rule, by)| {
-            let rule = regex::Regex::new(rule).unwrap();
-            rule.replace_all(&text, *by).into_owned()
-        })
-    }
-
-    /// Programs that run in the folder and that this test has not started.
-    fn left(&self) -> String {
-        let own: Vec<u32> = self.served.values().map(Child::id).collect();
-        let mut text = String::new();
-        for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let id = process.file_name().to_string_lossy().parse::<u32>();
-            let cwd = std::fs::read_link(process.path().join("cwd"));
-            let (Ok(id), Ok(cwd)) = (id, cwd) else {
-                continue;
-            };
-            if cwd.starts_with(&self.folder) && !own.contains(&id) {
-                let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
-                let line = String::from_utf8_lossy(&line).replace('\0', " ");
-                let _ = writeln!(text, "{line}");
-            }
-        }
-        text
-    }
-}
-
-impl Drop for Talk {
-    fn drop(&mut self) {
-        for child in self.served.values_mut() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-/// What a talk is with what is said now.
-fn played(name: &str, text: &str, (path, packages): (&str, &Path)) -> String {
-    let mut talk = Talk::new(name, path, packages);
-    let mut played = String::new();
-    // What stands between a command and the next one, or the next `#`, is its output.
-    let (mut output, mut blank) = (false, false);
-    for line in text.lines() {
-        let command = line.strip_prefix("$ ");
-        if command.is_none() && output && !line.starts_with('#') {
-            blank = line.is_empty();
-            continue;
-        }
-        if output && blank {
-            played.push('\n');
-        }
-        let _ = writeln!(played, "{line}");
-        played += &command.map_or_else(String::new, |command| talk.say(command));
-        (output, blank) = (command.is_some(), false);
-    }
-    played
-}
 
 #[test]
 fn talks_go_as_they_are_written() {
@@ -233,34 +29,11 @@ fn talks_go_as_they_are_written() {
         python.join("bin").display(),
         packages.join("node_modules/.bin").display()
     );
-    let case = std::env::var("CASE").unwrap_or_default();
-    let update = std::env::var_os("UPDATE").is_some();
-    let mut files: Vec<PathBuf> = std::fs::read_dir(project("tests/mcp"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|file| file.extension().is_some_and(|end| end == "txt"))
-        .collect();
-    files.sort();
-    let mut wrong = Vec::new();
-    for file in files {
-        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        if !name.contains(&case) {
-            continue;
-        }
-        let text = std::fs::read_to_string(&file).unwrap();
-        let now = played(&name, &text, (&path, &packages));
-        if now == text {
-            continue;
-        }
-        match update {
-            true => std::fs::write(&file, now).unwrap(),
-            false => wrong.push(format!(
-                "{name}:\n{}",
-                similar::TextDiff::from_lines(&text, &now).unified_diff()
-            )),
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let files = |name: &str| match name {
+        "example" => project("examples/mcp"),
+        _ => project("tests/mcp/flows"),
+    };
+    talk::play("tests/mcp", &files, (&path, &packages));
 }
 
 #[test]

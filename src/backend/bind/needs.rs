@@ -248,7 +248,7 @@ impl<'a> Gather<'a, '_> {
             attempt: Box::pin(async move {
                 match server.tools().await {
                     Ok(offered) => Probed::Ok(format!("offers tools: {}", offered.len())),
-                    Err(failure) => failure.problem().into(),
+                    Err(failure) => Problem::missing(failure.message).into(),
                 }
             }),
         };

@@ -10,11 +10,19 @@ use crate::base::name;
 use crate::run::probe::{Probed, Problem};
 
 use super::provider::{LIMIT, Provider};
+use super::settings::ApiKey;
 
 /// A provider and its list of models, once it was asked for.
 pub struct Listing {
     provider: Arc<Provider>,
-    models: OnceLock<Vec<String>>,
+    listed: OnceLock<Listed>,
+}
+
+/// What the provider has said of its list.
+enum Listed {
+    Names(Vec<String>),
+    /// It has none.
+    Nowhere,
 }
 
 /// What a request for something came to.
@@ -31,12 +39,16 @@ impl Listing {
     pub fn new(provider: Arc<Provider>) -> Self {
         Self {
             provider,
-            models: OnceLock::new(),
+            listed: OnceLock::new(),
         }
     }
 
     /// Asks for the list: shows that the server answers and takes the key.
     pub async fn probe(&self) -> Probed {
+        if let ApiKey::Missing(variable) = &self.provider.settings.api_key {
+            let message = format!("the environment variable `{variable}` with its key is not set");
+            return Problem::missing(message).help("set it").into();
+        }
         let path = self.provider.protocol.models();
         let list = path.split('?').next().unwrap_or_default();
         let help =
@@ -45,14 +57,17 @@ impl Listing {
             Ok(Answer::Json(json)) => match names(&json) {
                 Some(models) => {
                     let count = models.len();
-                    let _ = self.models.set(models);
-                    Probed::Ok(format!("takes the key, lists models: {count}"))
+                    let _ = self.listed.set(Listed::Names(models));
+                    Probed::Ok(format!("answers, lists models: {count}"))
                 }
-                None => Problem::warning(format!("answers `{list}` with no list of models"))
-                    .help(help)
-                    .into(),
+                None => {
+                    let _ = self.listed.set(Listed::Nowhere);
+                    let message = format!("answers `{list}` with no list of models");
+                    Problem::warning(message).help(help).into()
+                }
             },
             Ok(Answer::NotThere(status)) => {
+                let _ = self.listed.set(Listed::Nowhere);
                 let message = format!("answers, and has no list of models (`{list}`: {status})");
                 Problem::warning(message).help(help).into()
             }
@@ -68,16 +83,21 @@ impl Listing {
 
     /// Whether the provider has a model: by the list, else by asking for it by name, since short names of models are often not listed.
     pub async fn has(&self, model: &str) -> Probed {
-        let listed = self.models.get();
+        let names = match self.listed.get() {
+            Some(Listed::Names(names)) => Some(names),
+            Some(Listed::Nowhere) => None,
+            None => return Probed::Skipped("its provider gave no list".to_owned()),
+        };
         // Ollama lists `NAME:latest` for what is asked as `NAME`.
         let latest = format!("{model}:latest");
-        if listed.is_some_and(|all| all.iter().any(|one| one == model || *one == latest)) {
+        let mut listed = names.into_iter().flatten();
+        if listed.any(|one| one == model || *one == latest) {
             return Probed::Ok(format!("`{model}` is listed"));
         }
-        match (self.ask(&self.provider.protocol.model(model)).await, listed) {
+        match (self.ask(&self.provider.protocol.model(model)).await, names) {
             (Ok(Answer::Json(_)), _) => Probed::Ok(format!("`{model}` is known by its name")),
-            (_, None) => Probed::Skipped("the provider has no list of models".to_owned()),
-            (_, Some(all)) => self.unlisted(model, all),
+            (_, None) => Probed::Skipped("its provider has no list of models".to_owned()),
+            (_, Some(names)) => self.unlisted(model, names),
         }
     }
 

@@ -104,8 +104,8 @@ impl Failure {
     /// The same as what a probe found, with the way out.
     pub fn problem(self) -> Problem {
         let help = match self.kind {
-            ErrorKind::Network => Some("start the server, or correct its address in graphc.yaml"),
-            ErrorKind::Auth => Some("correct the key: the variable that graphc.yaml takes it from"),
+            ErrorKind::Network => Some("start it, or correct its address"),
+            ErrorKind::Auth => Some("give it a key that is allowed there"),
             _ => None,
         };
         let problem = match self.kind {

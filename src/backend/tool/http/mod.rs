@@ -245,10 +245,6 @@ impl ToolBackend for HttpTool {
         if host::is_filled_in(&self.spec.url) {
             return Probed::Skipped("arguments make up its host".to_owned());
         }
-        let peer = Peer {
-            name: "the server",
-            secrets: &self.spec.secrets,
-        };
         let fixed = self.spec.url.split(['{', '?', '#']).next();
         let url = match Url::parse(fixed.unwrap_or_default()) {
             Ok(url) => url,
@@ -257,11 +253,15 @@ impl ToolBackend for HttpTool {
                 return Problem::missing(message).into();
             }
         };
+        let host = url.host_str().unwrap_or_default();
+        let peer = Peer {
+            name: host,
+            secrets: &self.spec.secrets,
+        };
         let bounds = Bounds::of(wire::PROBE);
         match self.wire.connect(&url, peer, &bounds).await {
             Ok(()) => {
-                let (host, port) = (url.host_str(), url.port_or_known_default());
-                let (host, port) = (host.unwrap_or_default(), port.unwrap_or_default());
+                let port = url.port_or_known_default().unwrap_or_default();
                 let shown = format!("{host}:{port} takes connections");
                 Probed::Ok(peer.secrets.scrub(&shown))
             }
