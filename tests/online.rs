@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 
 mod cluster;
-mod install;
 mod talk;
 
-use cluster::Cluster;
+use cluster::{Cluster, install};
 use talk::project;
 
 /// A test that waits longer than this for something has failed.

@@ -185,7 +185,7 @@ impl Item {
 
 impl Group {
     /// How many rows it makes.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.rest.len() + usize::from(self.head.is_some())
     }
 

@@ -7,7 +7,7 @@
 #![allow(dead_code)]
 
 #[path = "../install/mod.rs"]
-mod install;
+pub mod install;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

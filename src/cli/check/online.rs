@@ -16,7 +16,7 @@ use super::super::{Context, Exit, Failure};
 /// Where no thread can be started, and where it was ended.
 pub fn rows(needs: Needs, context: &Context) -> Result<Vec<Row>, Failure> {
     let groups = needs.groups();
-    let all: usize = groups.iter().map(Group::len).sum();
+    let all: usize = groups.iter().map(Group::count).sum();
     let draws = context.terminal.stderr && !context.quiet;
     let tried = AtomicUsize::new(0);
     let done = || {
