@@ -132,7 +132,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// Where the store can't be written.
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError>;
+    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError>;
 
     /// Removes a thread and all its records; `false` where there was none.
     ///

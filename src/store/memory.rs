@@ -13,6 +13,7 @@ use crate::run::store::{
     Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
     StoreError, ThreadImage, ThreadInfo,
 };
+use crate::store::sweep::Sweeps;
 use crate::value::Value;
 
 mod items;
@@ -24,6 +25,8 @@ mod log;
 pub struct MemoryStore {
     threads: Mutex<Threads>,
     items: Mutex<Items>,
+    /// When kept results that have run out are let go.
+    sweeps: Sweeps,
 }
 
 #[derive(Default)]
@@ -34,7 +37,7 @@ struct Threads {
     /// Highest token so far, over all threads: a deleted thread's old leases stay invalid.
     last_token: u64,
     /// Results by key, each with when it holds no longer.
-    kept: BTreeMap<String, (Json, Option<i64>)>,
+    kept: BTreeMap<String, (Json, i64)>,
     /// Appends so far: which thread's status was written last.
     appends: u64,
 }
@@ -176,13 +179,15 @@ impl Store for MemoryStore {
     }
 
     async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
-        let threads = self.lock();
-        let found = threads.kept.get(key);
-        let holds = found.filter(|(_, until)| until.is_none_or(|until| now < until));
-        Ok(holds.map(|(result, _)| result.clone()))
+        let mut threads = self.lock();
+        if self.sweeps.is_due() {
+            threads.kept.retain(|_, (_, until)| now < *until);
+        }
+        let found = threads.kept.get(key).filter(|(_, until)| now < *until);
+        Ok(found.map(|(result, _)| result.clone()))
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         let entry = (result.clone(), until);
         self.lock().kept.insert(key.to_string(), entry);
         Ok(())

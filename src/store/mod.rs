@@ -2,8 +2,8 @@
 //! [`crate::run::store::Store`].
 //!
 //! What all must mean is written once: `rules` says which records are refused and what a compaction keeps, `fold` how a
-//! field is put together from its changes, `items` what a search of long-term memory comes to, `append`, `row` and `change` how records are rows of a
-//! database. `tests/store` runs one suite against every store.
+//! field is put together from its changes, `items` what a search of long-term memory comes to, `sweep` when what has run
+//! out goes, `append`, `row` and `change` how records are rows of a database. `tests/store` runs one suite against every store.
 //! When to append what, and what a record's content means, is the runtime's business.
 
 mod append;
@@ -18,6 +18,7 @@ mod reach;
 mod row;
 mod rules;
 mod sqlite;
+mod sweep;
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -58,7 +58,7 @@ impl Store for Plain {
         self.0.kept(key, now).await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         self.0.keep(key, result, until).await
     }
 

@@ -161,7 +161,7 @@ impl Around for DoomedStore {
         self.count(self.inner.append(lease, records), kept).await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         self.count(self.inner.keep(key, result, until), |_| {})
             .await
     }

@@ -2,7 +2,7 @@
 //!
 //! A case is a function over `Arc<dyn Store>`; a further store is one more `cases!` line and a
 //! function that makes an empty one. `agree` compares two stores at random. What only a file has
-//! is tested in `sqlite` and `broken`, what only a server has in `postgres`, `server` and `reach`, and what takes several
+//! is tested in `sqlite` and `broken`, what only a server has in `postgres`, `server`, `reconnects` and `reach`, and what takes several
 //! processes in `processes`. `ported` has what is expected of LangGraph's stores, by the names it has there.
 
 #![allow(
@@ -24,6 +24,7 @@ mod postgres;
 mod processes;
 mod reach;
 mod reads;
+mod reconnects;
 mod records;
 mod remembered;
 mod results;
@@ -197,6 +198,7 @@ macro_rules! cases {
             results {
                 a_result_is_kept_by_its_key
                 a_result_holds_until_its_time
+                results_that_are_over_are_swept
             }
         }
     };

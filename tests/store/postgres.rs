@@ -15,7 +15,7 @@ use crate::records::*;
 use crate::remembered;
 
 /// A connection of its own to the server, with a schema as its search path.
-async fn admin(url: &str) -> Client {
+pub async fn admin(url: &str) -> Client {
     let (server, schema) = url.split_once("?schema=").unwrap();
     let (client, connection) = tokio_postgres::connect(server, NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -39,17 +39,21 @@ fn try_open(url: &str) -> Result<PostgresStore, StoreError> {
     PostgresStore::open_with(url, Path::new("."), quick())
 }
 
-/// Ends the session that has the locks of a store, which the application's name tells from others.
-async fn end_lease_session(admin: &Client, name: &str) {
-    let pids = admin
-        .query(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 \
-             AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')",
-            &[&name],
-        )
-        .await
-        .unwrap();
-    assert_eq!(pids.len(), 1);
+/// The address of a store for a user of its own.
+pub async fn user(admin: &Client, url: &str, name: &str) -> String {
+    let make = format!("CREATE ROLE {name} SUPERUSER LOGIN");
+    admin.batch_execute(&make).await.unwrap();
+    url.replace("//postgres@", &format!("//{name}@"))
+}
+
+/// Ends the session that has the locks of a user's store, and lets none follow.
+pub async fn shut_out(admin: &Client, name: &str) {
+    let shut = format!("ALTER ROLE {name} NOLOGIN");
+    admin.batch_execute(&shut).await.unwrap();
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1 \
+        AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')";
+    let ended = admin.query(end, &[&name]).await.unwrap();
+    assert_eq!(ended.len(), 1);
 }
 
 #[tokio::test]
@@ -111,7 +115,7 @@ async fn schemas_are_apart() {
     let lease = begin(&one, "t").await;
     begin(&two, "t").await;
     assert_eq!(one.threads().await.unwrap().len(), 1);
-    one.keep("a", &serde_json::json!(1), None).await.unwrap();
+    one.keep("a", &json!(1), 1).await.unwrap();
     assert_eq!(two.kept("a", 0).await.unwrap(), None);
     one.release(lease).await.unwrap();
     assert!(one.delete("t").await.unwrap());
@@ -119,43 +123,12 @@ async fn schemas_are_apart() {
 }
 
 #[tokio::test]
-async fn a_writer_that_lost_its_session_writes_nothing() {
-    let url = shared().url();
-    let one = open(&format!("{url}&application_name=one"));
-    let two = open(&url);
-    let old = begin(&one, "t").await;
-    let admin = admin(&url).await;
-    end_lease_session(&admin, "one").await;
-    // Somebody else may take the thread from now on, and does.
-    let deadline = Instant::now() + Duration::from_secs(10);
-    let new = loop {
-        match two.acquire("t").await {
-            Ok(lease) => break lease,
-            Err(error) => assert!(Instant::now() < deadline, "{error}"),
-        }
-    };
-    let step = [root(2, 2, vec![])];
-    let refusal = message(one.append(&old, &step).await);
-    let expected = "can't be written: the connection to the server was lost; nothing was written";
-    assert!(refusal.contains(expected), "{refusal}");
-    // Also where its process has not heard of it: the token is an old one.
-    assert!(is_fenced(open(&url).append(&old, &step).await));
-    // What the old writer gives back isn't the new one's.
-    let _ = one.release(old).await;
-    assert!(is_busy(one.acquire("t").await));
-    two.append(&new, &step).await.unwrap();
-    two.release(new).await.unwrap();
-    let lease = one.acquire("t").await.unwrap();
-    one.append(&lease, &[root(3, 3, vec![])]).await.unwrap();
-    assert_eq!(load(&two, "t").await.last_seq, 3);
-}
-
-#[tokio::test]
 async fn a_new_writer_waits_for_an_append_under_way() {
     let url = shared().url();
-    let (one, two) = (open(&format!("{url}&application_name=other")), open(&url));
-    let old = begin(&one, "t").await;
+    let two = open(&url);
     let admin = admin(&url).await;
+    let one = open(&user(&admin, &url, "slow").await);
+    let old = begin(&one, "t").await;
     // The old writer's append stands in the middle of its transaction.
     admin
         .batch_execute("BEGIN; LOCK TABLE checkpoints IN EXCLUSIVE MODE")
@@ -177,7 +150,7 @@ async fn a_new_writer_waits_for_an_append_under_way() {
     {
         assert!(Instant::now() < deadline);
     }
-    end_lease_session(&admin, "other").await;
+    shut_out(&self::admin(&url).await, "slow").await;
     let taking = tokio::spawn(async move {
         loop {
             match two.acquire("t").await {
@@ -229,14 +202,8 @@ async fn names_may_be_long() {
     assert_eq!(fields(&image, &long("f"))[&long("n")], Value::Int(1));
     assert_eq!(image.effects, [call]);
     assert_eq!(image.counts[&("tool".to_owned(), long("s"))], 1);
-    store
-        .keep(&long("k"), &serde_json::json!(1), None)
-        .await
-        .unwrap();
-    assert_eq!(
-        store.kept(&long("k"), 0).await.unwrap(),
-        Some(serde_json::json!(1))
-    );
+    store.keep(&long("k"), &json!(1), 1).await.unwrap();
+    assert_eq!(store.kept(&long("k"), 0).await.unwrap(), Some(json!(1)));
 }
 
 #[tokio::test]
@@ -293,26 +260,7 @@ async fn bytes_grow_with_what_was_said() {
     assert!(bytes < 3 * payload, "{bytes} bytes for {payload}");
 }
 
-#[tokio::test]
-async fn kept_results_that_have_run_out_go() {
-    let url = shared().url();
-    let store = open(&url);
-    for (key, until) in [("a", Some(100)), ("b", Some(200)), ("c", None)] {
-        let result = serde_json::json!(key);
-        store.keep(key, &result, until).await.unwrap();
-    }
-    drop(store);
-    let store = open(&url);
-    assert_eq!(store.kept("a", 150).await.unwrap(), None);
-    let admin = admin(&url).await;
-    let deadline = Instant::now() + Duration::from_secs(10);
-    let count = "SELECT count(*) FROM kept";
-    while admin.query_one(count, &[]).await.unwrap().get::<_, i64>(0) != 2 {
-        assert!(Instant::now() < deadline);
-    }
-}
-
-/// The first version had no long-term memory.
+/// The first version had no long-term memory, and kept results that had no end.
 #[tokio::test]
 async fn an_earlier_schema_is_brought_up_to_date() {
     let url = shared().url();
@@ -322,14 +270,18 @@ async fn an_earlier_schema_is_brought_up_to_date() {
     store.release(lease).await.unwrap();
     drop(store);
     let back = "DROP TABLE memory_items, memory_values, memory_vectors, memory_writes; \
+        INSERT INTO kept (key, result) VALUES (gen_random_uuid(), '1'); \
         UPDATE graphc_schema SET version = 1";
     let admin = admin(&url).await;
     admin.batch_execute(back).await.unwrap();
     let store = open(&url);
+    let results = "SELECT count(*) FROM kept";
+    let row = admin.query_one(results, &[]).await.unwrap();
+    assert_eq!(row.get::<_, i64>(0), 0);
     assert_eq!(load(&store, "t").await, image);
     let version = "SELECT version::bigint FROM graphc_schema";
     let row = admin.query_one(version, &[]).await.unwrap();
-    assert_eq!(row.get::<_, i64>(0), 2);
+    assert_eq!(row.get::<_, i64>(0), 3);
     let items = "SELECT count(*) FROM memory_items";
     let row = admin.query_one(items, &[]).await.unwrap();
     assert_eq!(row.get::<_, i64>(0), 0);

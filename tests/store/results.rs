@@ -1,6 +1,7 @@
 //! Results that are used again, by key.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use graphc::run::store::Store;
 use serde_json::{Value as Json, json};
@@ -13,25 +14,37 @@ async fn at(store: &Any, key: &str, now: i64) -> Option<Json> {
 
 pub async fn a_result_is_kept_by_its_key(store: Any) {
     assert_eq!(at(&store, "a", 0).await, None);
-    store
-        .keep("a", &json!({ "x": [1, "é"] }), None)
-        .await
-        .unwrap();
-    store.keep("b", &json!(null), None).await.unwrap();
-    assert_eq!(
-        at(&store, "a", i64::MAX).await,
-        Some(json!({ "x": [1, "é"] }))
-    );
+    let long = i64::MAX;
+    let result = json!({ "x": [1, "é"] });
+    store.keep("a", &result, long).await.unwrap();
+    store.keep("b", &json!(null), long).await.unwrap();
+    assert_eq!(at(&store, "a", long - 1).await, Some(result));
     assert_eq!(at(&store, "b", 0).await, Some(json!(null)));
-    store.keep("a", &json!(2), None).await.unwrap();
+    store.keep("a", &json!(2), long).await.unwrap();
     assert_eq!(at(&store, "a", 0).await, Some(json!(2)));
     assert!(store.threads().await.unwrap().is_empty());
 }
 
 pub async fn a_result_holds_until_its_time(store: Any) {
-    store.keep("a", &json!(1), Some(100)).await.unwrap();
+    store.keep("a", &json!(1), 100).await.unwrap();
     assert_eq!(at(&store, "a", 99).await, Some(json!(1)));
     assert_eq!(at(&store, "a", 100).await, None);
-    store.keep("a", &json!(2), Some(200)).await.unwrap();
+    store.keep("a", &json!(2), 200).await.unwrap();
     assert_eq!(at(&store, "a", 100).await, Some(json!(2)));
+}
+
+/// A process that goes on for long lets go of what has run out, not only where it begins.
+pub async fn results_that_are_over_are_swept(store: Any) {
+    assert_eq!(at(&store, "0", 0).await, None);
+    for key in 0..100 {
+        store.keep(&key.to_string(), &json!(1), 100).await.unwrap();
+    }
+    for _ in 0..32 {
+        assert_eq!(at(&store, "0", 100).await, None);
+    }
+    // What looks as if it were a time before the end finds nothing any more.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while at(&store, "0", 99).await.is_some() {
+        assert!(Instant::now() < deadline);
+    }
 }

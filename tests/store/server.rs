@@ -1,7 +1,9 @@
 //! A server that stops, is full, damaged or slow. Most tests have a server of their own.
 
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use graphc::run::store::StoreError;
@@ -18,7 +20,7 @@ fn try_open(url: &str) -> Result<PostgresStore, StoreError> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_was_stopped_goes_on() {
     let cluster = Cluster::start(&[]);
-    let url = cluster.url();
+    let url = cluster.url() + "&reconnect_timeout=0";
     let store = crate::postgres_at(&url);
     let lease = begin(&store, "t").await;
     for crash in [false, true] {
@@ -33,15 +35,12 @@ async fn a_server_that_was_stopped_goes_on() {
         }
         let seq = before.last_seq + 1;
         let step = [root(seq, seq, vec![("n", put(1))])];
-        let refusal = message(store.append(&lease, &step).await);
-        let lost = "can't be written: the connection to the server was lost; nothing was written; \
-                    resume when it is back";
-        assert!(refusal.contains(lost), "{refusal}");
         let gone = "no connection to the server can be made: ";
         for refusal in [
+            message(store.append(&lease, &step).await),
             message(store.load("t").await),
             message(store.threads().await),
-            message(store.acquire("t").await),
+            message(store.acquire("u").await),
             message(store.delete("t").await),
             message(store.kept("k", 0).await),
             message(try_open(&url)),
@@ -49,11 +48,11 @@ async fn a_server_that_was_stopped_goes_on() {
             assert!(refusal.contains(gone), "{refusal}");
             assert!(refusal.contains("/postgres?host="), "{refusal}");
         }
-        let _ = store.release(lease.clone()).await;
+        store.release(lease.clone()).await.unwrap();
 
         cluster.start_again();
         assert_eq!(load(&store, "t").await, before);
-        // The lease went with the connection.
+        // Nobody takes a lock again that was given back.
         assert!(!store.is_held("t").await.unwrap());
         let new = store.acquire("t").await.unwrap();
         assert!(new.token > lease.token);
@@ -64,11 +63,63 @@ async fn a_server_that_was_stopped_goes_on() {
     }
 }
 
+/// Appends wait for a server that comes back, and each is there once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn appends_wait_for_a_server_that_is_started_again() {
+    let cluster = Cluster::start(&[]);
+    let store = crate::postgres_at(&cluster.url());
+    let lease = begin(&store, "t").await;
+    let written = Arc::new(AtomicU64::new(1));
+    let over = Arc::new(AtomicBool::new(false));
+    let writer = tokio::spawn({
+        let (store, lease) = (store.clone(), lease.clone());
+        let (written, over) = (written.clone(), over.clone());
+        async move {
+            while !over.load(Ordering::Relaxed) {
+                let step = written.load(Ordering::Relaxed) + 1;
+                let writes = vec![("log", append(&["x"])), ("n", put(step as i64))];
+                let records = [root(step, step, writes), effect(step, "a", "0")];
+                store.append(&lease, &records).await.unwrap();
+                written.store(step, Ordering::Relaxed);
+            }
+        }
+    });
+    let once_written = |more: u64| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let wanted = written.load(Ordering::Relaxed) + more;
+        while written.load(Ordering::Relaxed) < wanted {
+            assert!(Instant::now() < deadline && !writer.is_finished());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    for crash in [true, false, true] {
+        once_written(10);
+        match crash {
+            false => cluster.stop(),
+            true => cluster.crash(),
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        cluster.start_again();
+        once_written(10);
+        assert!(matches!(
+            store.acquire("t").await,
+            Err(StoreError::Busy { .. })
+        ));
+    }
+    over.store(true, Ordering::Relaxed);
+    writer.await.unwrap();
+    let (image, written) = (load(&store, "t").await, written.load(Ordering::Relaxed));
+    assert_eq!(image.last_seq, written);
+    let state = fields(&image, "");
+    assert_eq!(state["log"].as_list().unwrap().len() as u64, written - 1);
+    assert_eq!(image.counts.values().sum::<u64>(), written - 1);
+}
+
 /// Whatever was acknowledged is there when the server is back, and nothing is there in part.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_crashes_in_the_middle_of_appends_tears_nothing() {
     let cluster = Cluster::start(&[]);
-    let store = crate::postgres_at(&cluster.url());
+    let store = crate::postgres_at(&(cluster.url() + "&reconnect_timeout=0"));
     let mut lease = begin(&store, "t").await;
     for _ in 0..3 {
         let first = load(&store, "t").await.last_seq + 1;
@@ -108,6 +159,7 @@ async fn a_server_that_crashes_in_the_middle_of_appends_tears_nothing() {
             image.last_seq - 1
         );
         assert_eq!(image.counts.values().sum::<u64>(), image.last_seq - 1);
+        store.release(lease).await.unwrap();
         lease = store.acquire("t").await.unwrap();
     }
 }
@@ -160,7 +212,6 @@ async fn a_server_without_room_tears_nothing() {
 
     cluster.stop();
     cluster.start_again();
-    let lease = store.acquire("t").await.unwrap();
     let records = [root(kept + 1, kept + 1, vec![("log", append(&[&noise]))])];
     store.append(&lease, &records).await.unwrap();
     assert_eq!(load(&store, "t").await.last_seq, kept + 1);
@@ -248,60 +299,104 @@ fn said(output: &Output) -> String {
     format!("{out}{}", String::from_utf8_lossy(&output.stderr))
 }
 
-/// The server goes while a tool is called, and is back later: the run fails, the thread is whole, and a resume makes
+/// A folder with a run under way whose second tool waits for the file `go`.
+struct Waiting {
+    cluster: Cluster,
+    folder: PathBuf,
+    url: String,
+    run: Option<Child>,
+}
+
+impl Waiting {
+    fn start(options: &str) -> Waiting {
+        let cluster = Cluster::start(&[]);
+        let folder = crate::folder();
+        std::fs::write(folder.join("two.graph"), FLOW).unwrap();
+        let url = cluster.url().replace("postgres@", "postgres:hunter2@") + options;
+        let settings = "store: \"${THREADS}\"\ntools:\n  quick: { command: [sh, -c, \"echo quick >> calls; echo '\\\"q\\\"'\"] }\n  \
+                        slow: { command: [sh, -c, \"echo slow >> calls; for i in $(seq 200); do test -e go && break; sleep 0.05; done; echo '\\\"s\\\"'\"] }\n";
+        std::fs::write(folder.join("graphc.yaml"), settings).unwrap();
+        let mut run = graphc(&folder, &["run", "two.graph", "--thread", "t"]);
+        let run = run.env("THREADS", &url).spawn().unwrap();
+        let waiting = Waiting {
+            cluster,
+            folder,
+            url,
+            run: Some(run),
+        };
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !waiting.calls().contains("slow") {
+            assert!(
+                Instant::now() < deadline,
+                "the second tool was never called"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        waiting
+    }
+
+    fn calls(&self) -> String {
+        std::fs::read_to_string(self.folder.join("calls")).unwrap_or_default()
+    }
+
+    /// Lets the tool end.
+    fn go(&self) {
+        std::fs::write(self.folder.join("go"), "").unwrap();
+    }
+
+    /// Waits for the end of the run.
+    fn end(&mut self) -> Output {
+        self.run.take().unwrap().wait_with_output().unwrap()
+    }
+
+    fn graphc(&self, args: &[&str]) -> Output {
+        let mut command = graphc(&self.folder, args);
+        command.env("THREADS", &self.url).output().unwrap()
+    }
+}
+
+/// The server goes while a tool is called, and is back in a while: the run goes on as if nothing had been.
+#[test]
+fn a_run_waits_for_its_server() {
+    let mut waiting = Waiting::start("");
+    waiting.cluster.crash();
+    waiting.go();
+    std::thread::sleep(Duration::from_millis(500));
+    waiting.cluster.start_again();
+    let done = waiting.end();
+    assert!(done.status.success(), "{}", said(&done));
+    assert_eq!(waiting.calls(), "quick\nslow\n");
+    let show = waiting.graphc(&["threads", "show", "t"]);
+    assert!(said(&show).contains("done"), "{}", said(&show));
+}
+
+/// The server goes while a tool is called, and is back too late: the run fails, the thread is whole, and a resume makes
 /// no call again that was kept.
 #[test]
 fn a_run_whose_server_went_is_resumed() {
-    let cluster = Cluster::start(&[]);
-    let folder = crate::folder();
-    std::fs::write(folder.join("two.graph"), FLOW).unwrap();
-    let url = cluster.url().replace("postgres@", "postgres:hunter2@");
-    let settings = "store: \"${THREADS}\"\ntools:\n  quick: { command: [sh, -c, \"echo quick >> calls; echo '\\\"q\\\"'\"] }\n  \
-                    slow: { command: [sh, -c, \"echo slow >> calls; for i in $(seq 200); do test -e go && break; sleep 0.05; done; echo '\\\"s\\\"'\"] }\n";
-    std::fs::write(folder.join("graphc.yaml"), settings).unwrap();
-    let run = |args: &[&str]| {
-        let mut command = graphc(&folder, args);
-        command.env("THREADS", &url);
-        command
-    };
-    let calls = || std::fs::read_to_string(folder.join("calls")).unwrap_or_default();
-    let first = run(&["run", "two.graph", "--thread", "t"]).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !calls().contains("slow") {
-        assert!(
-            Instant::now() < deadline,
-            "the second tool was never called"
-        );
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    cluster.stop();
-    std::fs::write(folder.join("go"), "").unwrap();
-    let first = first.wait_with_output().unwrap();
+    let mut waiting = Waiting::start("&reconnect_timeout=1");
+    waiting.cluster.stop();
+    waiting.go();
+    let first = waiting.end();
     let text = said(&first);
     assert_eq!(first.status.code(), Some(4), "{text}");
     assert!(text.contains("\"kind\":\"store\""), "{text}");
-    assert!(
-        text.contains("the connection to the server was lost"),
-        "{text}"
-    );
+    let gone = "no connection to the server can be made";
+    assert!(text.contains(gone), "{text}");
 
     // While it is gone, nothing can be done, and that is said.
     let resume = ["resume", "two.graph", "--thread", "t"];
-    let gone = run(&resume).output().unwrap();
-    assert!(!gone.status.success());
-    assert!(
-        said(&gone).contains("no connection to the server can be made"),
-        "{}",
-        said(&gone)
-    );
+    let refused = waiting.graphc(&resume);
+    assert!(!refused.status.success());
+    assert!(said(&refused).contains(gone), "{}", said(&refused));
 
-    cluster.start_again();
-    let show = run(&["threads", "show", "t"]).output().unwrap();
+    waiting.cluster.start_again();
+    let show = waiting.graphc(&["threads", "show", "t"]);
     assert!(said(&show).contains("cut off"), "{}", said(&show));
-    let done = run(&resume).output().unwrap();
+    let done = waiting.graphc(&resume);
     assert!(done.status.success(), "{}", said(&done));
-    assert_eq!(calls(), "quick\nslow\nslow\n");
-    for output in [&first, &gone, &show, &done] {
+    assert_eq!(waiting.calls(), "quick\nslow\nslow\n");
+    for output in [&first, &refused, &show, &done] {
         assert!(!said(output).contains("hunter2"), "{}", said(output));
     }
 }

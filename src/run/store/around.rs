@@ -81,7 +81,7 @@ pub trait Around: Send + Sync {
     }
 
     /// [`Store::keep`].
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         self.inner().keep(key, result, until).await
     }
 
@@ -200,7 +200,7 @@ impl<T: Around> Store for T {
         Around::kept(self, key, now).await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         Around::keep(self, key, result, until).await
     }
 

@@ -3,6 +3,8 @@
 //! Kept is what the work gave to the rest of the node: its names (`reply`, `output`, `result`, ..) and what it wrote to
 //! the state. Whether there was such a result is an effect of the task, so that a task that runs again goes the same way.
 
+use std::time::Duration;
+
 use serde_json::{Map as JsonMap, Value as Json, json};
 use sha2::{Digest, Sha256};
 
@@ -21,6 +23,9 @@ use crate::value::Value;
 
 use super::Stop;
 use super::acceptance::holds_still;
+
+/// How long a result holds without a `ttl`: results of versions of the flow that are gone, which nobody asks for, have an end.
+const TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The work, or the result that an earlier visit has kept. As [`super::own_work`] otherwise.
 ///
@@ -60,10 +65,9 @@ pub async fn work<'a>(
     let done = super::own_work(run, frame, node).await?;
     // A jump leads on from here and now: it is no result.
     if done && !run.jumped {
-        let ttl = cache
-            .ttl
-            .and_then(|ttl| i64::try_from(ttl.as_millis()).ok());
-        let until = ttl.map(|ttl| cx.ambient.now().as_millisecond().saturating_add(ttl));
+        let ttl = cache.ttl.unwrap_or(TTL).as_millis();
+        let ttl = i64::try_from(ttl).unwrap_or(i64::MAX);
+        let until = cx.ambient.now().as_millisecond().saturating_add(ttl);
         let result = result(run, before);
         let _waits = cx.journal.waits();
         store

@@ -154,7 +154,7 @@ impl Statements {
 /// All of it was sent at once: where the connection broke off, nobody knows how far the server has come.
 fn doubtful(error: Error, failure: &Failure) -> Stop {
     match is_lost(&error) {
-        true => failure.in_doubt().into(),
+        true => Stop::Lost(failure.in_doubt()),
         false => error.into(),
     }
 }

@@ -1,6 +1,6 @@
 //! The address of a database: `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME`.
 //!
-//! What is particular to this store (`schema`, `statement_timeout`) and what concerns TLS is taken out of it; the rest
+//! What is particular to this store (`schema`, `statement_timeout`, `reconnect_timeout`) and what concerns TLS is taken out of it; the rest
 //! is read by the driver. Invariant: no text made here has a part of the address that may be secret.
 
 use std::path::Path;
@@ -21,9 +21,10 @@ const SCHEMA: &str = "graphc";
 const MAX_NAME: usize = 63;
 
 /// Options that an address may have.
-const OPTIONS: [&str; 20] = [
+const OPTIONS: [&str; 21] = [
     "schema",
     "statement_timeout",
+    "reconnect_timeout",
     "sslmode",
     "sslrootcert",
     "application_name",
@@ -58,6 +59,8 @@ pub(super) struct Address {
     pub(super) connect_timeout: Duration,
     /// How long one statement may take.
     pub(super) statement_timeout: Duration,
+    /// How long a lost connection is made anew, and what failed with it is tried again.
+    pub(super) reconnect_timeout: Duration,
     /// The address for people: no user, no password.
     pub(super) shown: String,
     /// Whether the address itself has a password.
@@ -78,6 +81,10 @@ impl Address {
         let value = |name: &str| {
             let mut values = own.iter().filter(|(key, _)| key == name);
             values.next_back().map(|(_, value)| value.as_str())
+        };
+        let seconds = |name, least, default| match value(name) {
+            Some(text) => seconds(name, text, least),
+            None => Ok(default),
         };
         let url = match drivers.is_empty() {
             true => whole.to_owned(),
@@ -109,7 +116,8 @@ impl Address {
         Ok(Address {
             shown: shown(&config, &schema),
             connect_timeout: *config.get_connect_timeout().unwrap_or(&CONNECT_TIMEOUT),
-            statement_timeout: seconds(value("statement_timeout"))?.unwrap_or(STATEMENT_TIMEOUT),
+            statement_timeout: seconds("statement_timeout", 1, STATEMENT_TIMEOUT)?,
+            reconnect_timeout: seconds("reconnect_timeout", 0, RECONNECT_TIMEOUT)?,
             config,
             tls,
             schema,
@@ -125,6 +133,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long one statement may take, unless the address says otherwise (`statement_timeout`).
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long a lost connection is made anew, unless the address says otherwise (`reconnect_timeout`): a server that is
+/// restarted or replaced by its standby is back by then.
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Splits off the options that the driver doesn't know.
 fn options(query: &str) -> Result<(Vec<Pair>, String), StoreError> {
     let mut own = Vec::new();
@@ -132,7 +144,7 @@ fn options(query: &str) -> Result<(Vec<Pair>, String), StoreError> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         match OPTIONS.iter().position(|option| *option == key) {
-            Some(..4) => {
+            Some(..5) => {
                 let value = percent_decode_str(value)
                     .decode_utf8()
                     .map_err(|_| refused(&format!("has no text for `{key}`")))?;
@@ -224,14 +236,13 @@ fn schema(name: &str) -> Result<String, StoreError> {
     Err(refused(&reason))
 }
 
-fn seconds(value: Option<&str>) -> Result<Option<Duration>, StoreError> {
-    let Some(text) = value else { return Ok(None) };
-    match text.parse() {
-        Ok(seconds @ 1..=86_400) => Ok(Some(Duration::from_secs(seconds))),
-        _ => Err(refused(
-            "has a `statement_timeout` that isn't a number of seconds from 1 to 86400",
-        )),
-    }
+fn seconds(name: &str, text: &str, least: u64) -> Result<Duration, StoreError> {
+    let seconds = text.parse().ok().filter(|n| (least..=86_400).contains(n));
+    seconds.map(Duration::from_secs).ok_or_else(|| {
+        refused(&format!(
+            "has a `{name}` that isn't a number of seconds from {least} to 86400"
+        ))
+    })
 }
 
 /// Where the tables are, in the form of an address.
@@ -367,7 +378,8 @@ mod tests {
                 "postgres://h/d?sslmode=require&sslrootcert=no.pem",
                 "no.pem",
             ),
-            ("postgres://h/d?statement_timeout=0", "number of seconds"),
+            ("postgres://h/d?statement_timeout=0", "seconds from 1 to"),
+            ("postgres://h/d?reconnect_timeout=-1", "seconds from 0 to"),
         ];
         for (url, expected) in cases {
             let refusal = parse(url).map(|address| address.shown).expect_err(url);

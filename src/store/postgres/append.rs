@@ -4,6 +4,7 @@
 //! come between, and fetches what the rules go by; the second adds all rows, a statement for each table, and commits.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use futures_util::future::join5;
@@ -44,9 +45,29 @@ const EFFECTS: &str = "SELECT k.thread, k.root_step, k.key \
     CROSS JOIN LATERAL (SELECT 1 FROM effects \
         WHERE thread = t.id AND root_step = k.root_step AND key = k.key LIMIT 1) e";
 
-/// Appends all in one transaction. Gives the outcome of each.
+/// An append until its outcome is known.
+pub(super) struct Pending<'a> {
+    append: &'a Append,
+    /// Whether a commit of it was sent: where the answer was lost, only what is there says whether it was kept.
+    sent: AtomicBool,
+}
+
+impl<'a> Pending<'a> {
+    /// Nothing was sent yet.
+    pub(super) fn new(append: &'a Append) -> Self {
+        let sent = AtomicBool::new(false);
+        Self { append, sent }
+    }
+
+    /// Whether a commit of it was sent.
+    pub(super) fn is_sent(&self) -> bool {
+        self.sent.load(Ordering::Relaxed)
+    }
+}
+
+/// Appends all in one transaction. Gives the outcome of each. What an attempt has kept whose answer was lost is not appended again.
 pub(super) struct AppendAll<'a> {
-    pub(super) appends: &'a [&'a Append],
+    pub(super) appends: &'a [Pending<'a>],
     pub(super) failure: &'a Failure,
 }
 
@@ -54,24 +75,33 @@ pub(super) struct AppendAll<'a> {
 impl Work for AppendAll<'_> {
     type Out = Vec<Result<(), StoreError>>;
 
+    const REPEATABLE: bool = true;
+
     async fn run(&self, session: &mut Session) -> Result<Self::Out, Stop> {
-        let entries: Vec<Entry> = self
-            .appends
-            .iter()
-            .map(|append| Entry::new(append))
-            .collect();
+        let appends = self.appends.iter();
+        let entries: Vec<Entry> = appends.map(|pending| Entry::new(pending.append)).collect();
         let mut kept = fetch(session, &entries, true).await?;
         let mut rows = Rows::default();
-        let outcomes: Vec<_> = entries
-            .iter()
-            .map(|entry| kept.admit(entry, &mut rows))
-            .collect();
+        let mut outcomes = Vec::with_capacity(entries.len());
+        for (pending, entry) in self.appends.iter().zip(&entries) {
+            outcomes.push(match pending.is_sent() && kept.has(entry) {
+                true => Ok(()),
+                false => kept.admit(entry, &mut rows),
+            });
+        }
+        for (pending, outcome) in self.appends.iter().zip(&outcomes) {
+            pending.sent.store(outcome.is_ok(), Ordering::Relaxed);
+        }
         add(session, rows, self.failure).await?;
         Ok(outcomes)
     }
 
     fn parts(&self) -> u32 {
-        let bytes: usize = self.appends.iter().map(|append| size(append)).sum();
+        let bytes: usize = self
+            .appends
+            .iter()
+            .map(|pending| size(pending.append))
+            .sum();
         u32::try_from(bytes / CHUNK).unwrap_or(u32::MAX - 2)
     }
 }

@@ -112,6 +112,24 @@ struct Draft {
 }
 
 impl Kept {
+    /// Whether the commit of an append that was sent was made: before, none of its records were there, and only who has
+    /// the token writes. One that adds no record of its own may be made twice.
+    pub(super) fn has(&self, entry: &Entry) -> bool {
+        let standing = self.threads.get(&entry.thread);
+        let Some(standing) = standing.filter(|s| s.token == entry.append.token) else {
+            return false;
+        };
+        let mut rows = entry.append.rows.iter().zip(&entry.keys);
+        rows.any(|(row, keys)| match (row, keys) {
+            (Row::Checkpoint(row), _) => standing.last.is_some_and(|(last, _)| row.seq <= last),
+            (Row::Effect(row), RowKeys::Effect(key)) => {
+                let key = (entry.thread, row.root_step, *key);
+                self.effects.contains(&key)
+            }
+            _ => false,
+        })
+    }
+
     /// Lets an append in, and collects its rows; or says why not, and leaves everything as it was.
     pub(super) fn admit<'a>(
         &mut self,

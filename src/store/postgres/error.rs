@@ -21,8 +21,26 @@ pub(super) struct Failure {
 pub(super) enum Stop {
     /// The server or the connection.
     Sql(Error),
+    /// There is no connection, or none any more: another one may do.
+    Lost(StoreError),
     /// Anything that is known already.
     Store(StoreError),
+}
+
+impl Stop {
+    /// Whether the connection is gone, so that the work may be done over another one.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Stop::Sql(error) => is_lost(error),
+            Stop::Lost(_) => true,
+            Stop::Store(_) => false,
+        }
+    }
+
+    /// Whether somebody else holds what the work needs.
+    pub(super) fn is_locked(&self) -> bool {
+        matches!(self, Stop::Sql(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
 }
 
 impl From<Error> for Stop {
@@ -46,7 +64,8 @@ pub(super) fn is_lost(error: &Error) -> bool {
         SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
     ];
     match error.code() {
-        Some(code) => ended.contains(code),
+        // Class 08 are failures of a connection, as a pooler reports them of the server behind it.
+        Some(code) => ended.contains(code) || code.code().starts_with("08"),
         None => {
             let io = |e: &(dyn std::error::Error + 'static)| e.is::<std::io::Error>();
             error.is_closed() || error.source().is_some_and(io)
@@ -87,7 +106,7 @@ impl Failure {
     pub(super) fn of(&self, stop: Stop) -> StoreError {
         match stop {
             Stop::Sql(error) => self.of_sql(&error),
-            Stop::Store(error) => error,
+            Stop::Lost(error) | Stop::Store(error) => error,
         }
     }
 
@@ -124,13 +143,14 @@ impl Failure {
     }
 
     /// No connection could be made.
-    pub(super) fn unreachable(&self, error: &Error) -> StoreError {
+    pub(super) fn unreachable(&self, error: &Error) -> Stop {
         match error.code() {
-            Some(_) if !is_lost(error) => self.of_sql(error),
-            _ => self.because(&format!(
+            Some(&SqlState::TOO_MANY_CONNECTIONS) => Stop::Lost(self.of_sql(error)),
+            Some(_) if !is_lost(error) => Stop::Store(self.of_sql(error)),
+            _ => Stop::Lost(self.because(&format!(
                 "no connection to the server can be made: {}; check that it is running and that the address is right",
                 innermost(error)
-            )),
+            ))),
         }
     }
 
@@ -149,11 +169,11 @@ impl Failure {
         )
     }
 
-    /// No answer came in time.
-    pub(super) fn silent(&self, seconds: u64) -> StoreError {
-        self.because(&format!(
+    /// No answer came in time; the connection is given up.
+    pub(super) fn silent(&self, seconds: u64) -> Stop {
+        Stop::Lost(self.because(&format!(
             "the server has given no answer for {seconds} s; check it and the way to it, then resume"
-        ))
+        )))
     }
 
     /// What was read of a thread makes no sense.

@@ -1,19 +1,21 @@
 //! What a store's work is done with.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Mutex;
+use tokio::time::sleep;
+use tokio_postgres::Client;
 
 use super::address::Address;
 use super::error::Failure;
-use super::lease::{self, Thread};
+use super::lease::{self, Retaken, Thread};
 use super::read::Reading;
 use super::schema;
-use super::session::{Link, Work};
-use super::writer::{Held, Holding};
+use super::session::{Link, Pause, Work};
 use crate::run::store::{Lease, StoreError};
+use crate::store::sweep::Sweeps;
 use crate::store::{Options, holder};
 
 /// What is shared with work under way.
@@ -25,14 +27,15 @@ pub(super) struct Inner {
     /// Long-term memory is written by a connection of its own: a write there may wait for other processes, and a run's records don't
     /// wait for it.
     memory: Mutex<Link>,
-    pub(super) held: Held,
+    /// Threads that are written here.
+    held: std::sync::Mutex<HashMap<String, Holding>>,
     pub(super) failure: Failure,
     /// Of reads.
     pub(super) reads: Failure,
-    /// Whether kept results that have run out were let go: once is enough for a process.
-    pub(super) swept: AtomicBool,
-    /// How many writes to long-term memory this process has made.
-    pub(super) memory_writes: AtomicU64,
+    /// When kept results that have run out are let go.
+    pub(super) kept_sweeps: Sweeps,
+    /// When long-term memory that has run out is let go.
+    pub(super) memory_sweeps: Sweeps,
 }
 
 impl Inner {
@@ -46,11 +49,11 @@ impl Inner {
             writer: Arc::new(Mutex::new(link())),
             leases: Mutex::new(link()),
             memory: Mutex::new(link()),
-            held: Held::default(),
+            held: Default::default(),
             reads: failure.doing("read"),
             failure,
-            swept: AtomicBool::new(false),
-            memory_writes: AtomicU64::new(0),
+            kept_sweeps: Sweeps::default(),
+            memory_sweeps: Sweeps::default(),
             address,
         }
     }
@@ -79,7 +82,7 @@ impl Inner {
             schema: &self.address.schema,
             failure: &self.failure,
         };
-        self.reader.lock().await.run(&work, &self.failure).await
+        self.reader.lock().await.once(&work, &self.failure).await
     }
 
     pub(super) async fn read<W: Work>(&self, work: &W) -> Result<W::Out, StoreError> {
@@ -98,19 +101,16 @@ impl Inner {
         self.memory.lock().await.run(work, &failure).await
     }
 
+    /// Takes a thread that nobody holds: neither another process, nor a run of this one until it has given it back,
+    /// also where its lock went with the connection.
     pub(super) async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
         let failure = self.failure.doing("written");
         let mut link = self.leases.lock().await;
-        {
-            let mut held = self.held();
-            // A lock that went with its connection holds nothing.
-            held.retain(|_, holding| !holding.client.is_closed());
-            if held.contains_key(thread_id) {
-                return Err(StoreError::Busy {
-                    thread_id: thread_id.to_owned(),
-                    holder: holder::named(holder::this_process()),
-                });
-            }
+        if self.held().contains_key(thread_id) {
+            return Err(StoreError::Busy {
+                thread_id: thread_id.to_owned(),
+                holder: holder::named(holder::this_process()),
+            });
         }
         let token = link
             .run(&lease::Acquire(self.thread(thread_id)), &failure)
@@ -118,9 +118,9 @@ impl Inner {
         let Some(session) = link.standing() else {
             return Err(failure.lost());
         };
-        let client = session.client.clone();
-        self.held()
-            .insert(thread_id.to_owned(), Holding { token, client });
+        let lock = Lock::On(session.client.clone());
+        let holding = Holding { token, lock };
+        self.held().insert(thread_id.to_owned(), holding);
         Ok(Lease {
             thread_id: thread_id.to_owned(),
             token,
@@ -139,11 +139,14 @@ impl Inner {
             };
         }
         if link.standing().is_none() {
-            // The server has freed the lock with the connection.
-            return Err(failure.lost());
+            // The server frees the lock with the connection.
+            return Ok(());
         }
         let all = [(self.thread(&lease.thread_id), lease.token)];
-        link.run(&lease::Release(&all), &failure).await
+        match link.patiently(&lease::Release(&all), &failure).await {
+            Err(stop) if stop.is_lost() => Ok(()),
+            done => done.map_err(|stop| failure.of(stop)),
+        }
     }
 
     pub(super) async fn release_all(&self) {
@@ -160,4 +163,71 @@ impl Inner {
         // The server frees what stays when the connection ends, in a moment.
         let _ = link.run(&lease::Release(&all), &failure).await;
     }
+
+    /// Takes locks again that went with their connection, as long as the store is open.
+    pub(super) async fn keep_locks(&self) {
+        let mut pause = Pause::default();
+        loop {
+            match self.retake_locks().await {
+                Ok(()) => {
+                    pause = Pause::default();
+                    sleep(LOOK).await;
+                }
+                Err(_) => pause.sleep().await,
+            }
+        }
+    }
+
+    /// Threads whose lock went with its connection.
+    fn without_lock(&self) -> Vec<String> {
+        let held = self.held();
+        let lost = held.iter().filter(|(_, holding)| holding.has_lost_lock());
+        lost.map(|(id, _)| id.clone()).collect()
+    }
+
+    async fn retake_locks(&self) -> Result<(), StoreError> {
+        for id in self.without_lock() {
+            let mut link = self.leases.lock().await;
+            // It may have been given back meanwhile.
+            let holding = self.held().get(&id).filter(|h| h.has_lost_lock()).cloned();
+            let Some(Holding { token, .. }) = holding else {
+                continue;
+            };
+            let retake = lease::Retake(self.thread(&id), token);
+            let retaken = link.once(&retake, &self.failure).await?;
+            let lock = match (retaken, link.standing()) {
+                (Retaken::Locked, Some(session)) => Lock::On(session.client.clone()),
+                (Retaken::TakenOver, _) => Lock::TakenOver,
+                (Retaken::Locked | Retaken::Waits, _) => continue,
+            };
+            self.held().insert(id, Holding { token, lock });
+        }
+        Ok(())
+    }
 }
+
+/// A thread that this store writes.
+#[derive(Clone)]
+struct Holding {
+    /// The fencing token.
+    token: u64,
+    lock: Lock,
+}
+
+/// What keeps others from taking a thread.
+#[derive(Clone)]
+enum Lock {
+    /// The lock of a connection, as long as that stands.
+    On(Arc<Client>),
+    /// Nothing: another process has taken it over, and the next append is refused.
+    TakenOver,
+}
+
+impl Holding {
+    fn has_lost_lock(&self) -> bool {
+        matches!(&self.lock, Lock::On(client) if client.is_closed())
+    }
+}
+
+/// How often it is looked whether locks were lost.
+const LOOK: Duration = Duration::from_millis(250);

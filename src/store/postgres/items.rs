@@ -3,16 +3,11 @@
 mod find;
 mod write;
 
-use std::sync::atomic::Ordering;
-
 use async_trait::async_trait;
 
 use super::PostgresStore;
 use crate::run::memory::{Item, ItemStore, Search, Space, Write, WriteKey};
 use crate::run::store::StoreError;
-
-/// Every so many writes of a process let go of what is over.
-const SWEEPS: u64 = 32;
 
 #[async_trait]
 impl ItemStore for PostgresStore {
@@ -24,7 +19,7 @@ impl ItemStore for PostgresStore {
                 known,
                 write: &write,
                 now,
-                sweeps: inner.memory_writes.fetch_add(1, Ordering::Relaxed) % SWEEPS == 0,
+                sweeps: inner.memory_sweeps.is_due(),
             };
             inner.remember(&made).await
         })

@@ -20,7 +20,7 @@ impl Work for Find<'_> {
     const REPEATABLE: bool = true;
 
     async fn run(&self, session: &mut Session) -> Result<Option<Json>, Stop> {
-        let sql = "SELECT result FROM kept WHERE key = $1 AND (until IS NULL OR $2 < until)";
+        let sql = "SELECT result FROM kept WHERE key = $1 AND $2 < until";
         let find = session.statement(sql).await?;
         let row = session
             .client
@@ -36,7 +36,7 @@ impl Work for Find<'_> {
 pub(super) struct Put<'a> {
     pub(super) key: &'a str,
     pub(super) result: &'a str,
-    pub(super) until: Option<i64>,
+    pub(super) until: i64,
 }
 
 #[async_trait]

@@ -3,7 +3,8 @@
 //! A writer holds an advisory lock of the database, on a connection that is there for such locks alone, and the row of
 //! `leases`. The server drops the lock when the connection ends, however the process dies; the row's token is what every
 //! append is checked against, under a lock of the row, so that a writer whose connection is gone can't mix its
-//! records into another's.
+//! records into another's. So the lock says to others that a writer is alive, and the token alone who may write: a writer
+//! that has lost the lock writes on, and takes the lock again where the token is still its own ([`Retake`]).
 
 use async_trait::async_trait;
 use futures_util::future::join;
@@ -24,6 +25,8 @@ const GIVE: &str = "INSERT INTO leases AS l (key, thread_id, token, holder) \
 const END: &str = "DELETE FROM leases WHERE key = $1 AND token = $2";
 
 const UNLOCK: &str = "SELECT pg_advisory_unlock($1)";
+
+const TOKEN: &str = "SELECT token FROM leases WHERE key = $1";
 
 const HOLDER: &str = "SELECT holder FROM leases WHERE key = $1";
 
@@ -96,6 +99,52 @@ async fn give(session: &mut Session, thread: Thread<'_>) -> Result<u64, Stop> {
         .query_one(&give, &[&key(&[thread.id]), &id, &holder])
         .await?;
     Ok(row.try_get::<_, i64>(0)?.unsigned_abs())
+}
+
+/// What became of a thread whose lock went with its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Retaken {
+    /// It is locked again.
+    Locked,
+    /// Somebody has the lock, perhaps the connection that was lost: it has to be tried again.
+    Waits,
+    /// Another process has taken the thread over.
+    TakenOver,
+}
+
+/// Takes the lock of a thread again that is written with a token.
+pub(super) struct Retake<'a>(pub(super) Thread<'a>, pub(super) u64);
+
+#[async_trait]
+impl Work for Retake<'_> {
+    type Out = Retaken;
+
+    async fn run(&self, session: &mut Session) -> Result<Retaken, Stop> {
+        let Self(thread, token) = *self;
+        let take = session.statement(TRY).await?;
+        let lock = thread.lock();
+        let locked = session.client.query_one(&take, &[&lock]).await?;
+        let locked: bool = locked.try_get(0)?;
+        let own = is_latest(session, thread, token).await;
+        if locked && !matches!(own, Ok(true)) {
+            // Where this fails, the connection is as good as gone, and the lock with it.
+            let _ = session.client.execute(UNLOCK, &[&lock]).await;
+        }
+        Ok(match (own?, locked) {
+            (false, _) => Retaken::TakenOver,
+            (true, true) => Retaken::Locked,
+            (true, false) => Retaken::Waits,
+        })
+    }
+}
+
+/// Whether nobody has taken a thread since the token was given.
+async fn is_latest(session: &mut Session, thread: Thread<'_>, token: u64) -> Result<bool, Stop> {
+    let find = session.statement(TOKEN).await?;
+    let key = key(&[thread.id]);
+    let row = session.client.query_opt(&find, &[&key]).await?;
+    let latest: Option<i64> = row.map(|row| row.try_get(0)).transpose()?;
+    Ok(latest.is_some_and(|latest| latest.unsigned_abs() == token))
 }
 
 /// Gives threads back.

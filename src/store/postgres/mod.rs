@@ -1,8 +1,8 @@
 //! Threads in a PostgreSQL database, for several machines.
 //!
-//! [`address`] reads where it is and [`tls`] how the way there is encrypted; [`session`] keeps a connection and
-//! [`schema`] brings the tables up to date. [`writer`] collects appends, [`batch`] checks them, [`append`] and [`add`] write
-//! them ([`rows`], [`columns`]); [`read`], [`image`] and [`past`] turn rows back into records, [`fork`] and [`compact`] do what their names say, [`kept`] has results of nodes that are used again, [`items`] long-term memory; [`lease`]
+//! [`address`] reads where it is and [`tls`] how the way there is encrypted; [`session`] keeps a connection, and makes it
+//! anew where it is lost; [`schema`] brings the tables up to date. [`writer`] collects appends, [`batch`] checks them,
+//! [`append`] and [`add`] write them ([`rows`], [`columns`]); [`read`], [`image`] and [`past`] turn rows back into records, [`fork`] and [`compact`] do what their names say, [`kept`] has results of nodes that are used again, [`items`] long-term memory; [`lease`]
 //! says who may write, [`remove`] takes a thread away; [`server`] is for others that ask a database; [`name`] is how names are kept and [`error`] what goes wrong.
 //!
 //! A thread of the system's owns all connections and does all the work, so that a store outlives the runtime that it was
@@ -150,7 +150,10 @@ fn serve(
             return;
         }
         let failure = inner.failure.doing("written");
-        writer::serve(jobs, inner.writer.clone(), inner.held.clone(), failure).await;
+        let locks = inner.clone();
+        let locks = tokio::spawn(async move { locks.keep_locks().await });
+        writer::serve(jobs, inner.writer.clone(), failure).await;
+        locks.abort();
         let _ = timeout(FAREWELL, inner.release_all()).await;
     });
 }

@@ -9,7 +9,11 @@ use crate::run::store::StoreError;
 
 /// Statement by statement from an empty schema to the newest; the table `graphc_schema` says how many were done, and
 /// marks a schema as one of ours. Invariant: an entry that was released never changes.
-const MIGRATIONS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+];
 
 /// The oldest server that has all that is used here.
 const OLDEST: i32 = 120_000;

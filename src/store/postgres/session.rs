@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_postgres::{Client, Error, NoTls, Statement};
 
 use super::address::Address;
-use super::error::{Failure, Stop, is_lost};
+use super::error::{Failure, Stop};
 use crate::run::store::StoreError;
 use crate::store::{Options, Sync};
 
@@ -38,7 +38,7 @@ pub(super) trait Work: Send + std::marker::Sync {
     /// What it gives.
     type Out: Send;
 
-    /// Whether it may be done twice: only then it is, where the connection turns out to be dead.
+    /// Whether it may be done twice: only then it is, where the connection is lost in the middle of it.
     const REPEATABLE: bool = false;
 
     /// How many statements there are more than usual, one after the other: it may take as much longer.
@@ -55,6 +55,8 @@ pub(super) struct Link {
     address: Arc<Address>,
     options: Options,
     session: Option<Session>,
+    /// When work first failed because there was no connection; `None` while there is one.
+    lost_since: Option<Instant>,
 }
 
 impl Link {
@@ -64,6 +66,7 @@ impl Link {
             address,
             options,
             session: None,
+            lost_since: None,
         }
     }
 
@@ -73,16 +76,7 @@ impl Link {
         self.session.as_mut()
     }
 
-    /// The connection, made where there is none that stands.
-    pub(super) async fn session(&mut self, failure: &Failure) -> Result<&mut Session, StoreError> {
-        self.session.take_if(|session| session.client.is_closed());
-        match &mut self.session {
-            Some(session) => Ok(session),
-            none => Ok(none.insert(connect(&self.address, &self.options, failure).await?)),
-        }
-    }
-
-    /// Does a piece of work. A connection over which it failed is ready for the next, or let go.
+    /// Does a piece of work as [`Link::patiently`] does.
     ///
     /// # Errors
     /// The work's, and where no connection can be made.
@@ -91,23 +85,86 @@ impl Link {
         work: &W,
         failure: &Failure,
     ) -> Result<W::Out, StoreError> {
-        let stood = self.standing().is_some();
-        match self.attempt(work, failure).await {
-            // The server was restarted since the connection was last used.
-            Err(Stop::Sql(error)) if W::REPEATABLE && stood && is_lost(&error) => {
-                let again = self.attempt(work, failure).await;
-                again.map_err(|stop| failure.of(stop))
+        let done = self.patiently(work, failure).await;
+        done.map_err(|stop| failure.of(stop))
+    }
+
+    /// Does a piece of work. Where the connection is lost or can't be made, another one is tried: at once, then with
+    /// growing pauses until `reconnect_timeout` is over since the first failure. Work that was begun and may not be done
+    /// twice is not.
+    ///
+    /// # Errors
+    /// Of the last attempt.
+    pub(super) async fn patiently<W: Work>(
+        &mut self,
+        work: &W,
+        failure: &Failure,
+    ) -> Result<W::Out, Stop> {
+        let mut pause = Pause::default();
+        loop {
+            let stood = self.standing().is_some();
+            let (begun, done) = match self.connect(failure).await {
+                Ok(()) => (true, self.attempt(work, failure).await),
+                Err(stop) => (false, Err(stop)),
+            };
+            let stop = match done {
+                Ok(out) => {
+                    self.lost_since = None;
+                    return Ok(out);
+                }
+                Err(stop) => stop,
+            };
+            let lost = stop.is_lost();
+            // The server may not have noticed yet that the lost connection is gone, and keep its locks.
+            if !lost && !(self.lost_since.is_some() && stop.is_locked()) {
+                self.lost_since = None;
+                return Err(stop);
             }
-            done => done.map_err(|stop| failure.of(stop)),
+            let since = *self.lost_since.get_or_insert_with(Instant::now);
+            let over = since.elapsed() >= self.address.reconnect_timeout;
+            match lost && stood {
+                _ if begun && !W::REPEATABLE => return Err(stop),
+                // A connection that was idle is often found dead while the server is well.
+                true => {}
+                false if over => return Err(stop),
+                false => pause.sleep().await,
+            }
         }
     }
 
+    /// Does a piece of work, and nothing again.
+    ///
+    /// # Errors
+    /// As of [`Link::run`].
+    pub(super) async fn once<W: Work>(
+        &mut self,
+        work: &W,
+        failure: &Failure,
+    ) -> Result<W::Out, StoreError> {
+        let done = match self.connect(failure).await {
+            Ok(()) => self.attempt(work, failure).await,
+            Err(stop) => Err(stop),
+        };
+        done.map_err(|stop| failure.of(stop))
+    }
+
+    /// Makes the connection where there is none that stands.
+    async fn connect(&mut self, failure: &Failure) -> Result<(), Stop> {
+        if self.standing().is_none() {
+            self.session = Some(connect(&self.address, &self.options, failure).await?);
+        }
+        Ok(())
+    }
+
+    /// Does a piece of work over the connection. Where that failed, the connection is ready for the next, or let go.
     async fn attempt<W: Work>(&mut self, work: &W, failure: &Failure) -> Result<W::Out, Stop> {
         let limit = (2 + work.parts()) * self.address.statement_timeout;
-        let session = self.session(failure).await?;
+        let Some(session) = &mut self.session else {
+            return Err(Stop::Lost(failure.lost()));
+        };
         let Ok(done) = timeout(limit, work.run(session)).await else {
             self.session = None;
-            return Err(failure.silent(limit.as_secs()).into());
+            return Err(failure.silent(limit.as_secs()));
         };
         if done.is_err() {
             let rollback = session.client.batch_execute("ROLLBACK");
@@ -116,6 +173,25 @@ impl Link {
             }
         }
         done
+    }
+}
+
+/// Pauses between attempts, each twice as long as the one before.
+pub(super) struct Pause(Duration);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+impl Default for Pause {
+    fn default() -> Self {
+        Self(Duration::from_millis(100))
+    }
+}
+
+impl Pause {
+    pub(super) async fn sleep(&mut self) {
+        sleep(self.0).await;
+        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
     }
 }
 
@@ -139,11 +215,7 @@ pub(super) async fn open(address: &Address) -> Result<Client, Error> {
     }
 }
 
-async fn connect(
-    address: &Address,
-    options: &Options,
-    failure: &Failure,
-) -> Result<Session, StoreError> {
+async fn connect(address: &Address, options: &Options, failure: &Failure) -> Result<Session, Stop> {
     let limit = address.connect_timeout;
     let connecting = async {
         let client = open(address).await?;
@@ -156,11 +228,11 @@ async fn connect(
             prepared: HashMap::new(),
         }),
         Ok(Err(error)) => Err(failure.unreachable(&error)),
-        Err(_) => Err(failure.because(&format!(
+        Err(_) => Err(Stop::Lost(failure.because(&format!(
             "no connection could be made within {} s (`?connect_timeout=SECONDS` gives it more \
              time)",
             limit.as_secs()
-        ))),
+        )))),
     }
 }
 

@@ -1,7 +1,6 @@
 //! What is asked of a store, handed to its thread.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use serde_json::Value as Json;
@@ -138,7 +137,7 @@ impl Store for PostgresStore {
     }
 
     async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
-        if !self.inner.swept.swap(true, Ordering::Relaxed) {
+        if self.inner.kept_sweeps.is_due() {
             let inner = self.inner.clone();
             self.handle.spawn(async move {
                 // Rows that stay hold no longer all the same.
@@ -150,7 +149,7 @@ impl Store for PostgresStore {
             .await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         let (key, result) = (key.to_owned(), result.to_string());
         self.run(move |inner| async move {
             let (key, result) = (key.as_str(), result.as_str());

@@ -1,14 +1,12 @@
 //! The queue of appends. What has queued up while one batch is written is the next.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
-use tokio_postgres::Client;
 
-use super::append::AppendAll;
+use super::append::{AppendAll, Pending};
 use super::chunk::{self, CHUNK, size};
-use super::error::Failure;
+use super::error::{Failure, Stop};
 use super::session::Link;
 use crate::run::store::StoreError;
 use crate::store::append::Append;
@@ -16,30 +14,18 @@ use crate::store::append::Append;
 /// At most this many appends share a transaction, so that the first needn't wait for long, and at most about [`CHUNK`] bytes.
 const BATCH: usize = 256;
 
-type Reply = oneshot::Sender<Result<(), StoreError>>;
+type Outcome = Result<(), StoreError>;
 
 /// An append and who waits for it.
 pub(super) struct Job {
     pub(super) append: Append,
-    pub(super) reply: Reply,
-}
-
-/// Threads that this store writes.
-pub(super) type Held = Arc<Mutex<HashMap<String, Holding>>>;
-
-/// A thread that this store writes.
-pub(super) struct Holding {
-    /// The fencing token.
-    pub(super) token: u64,
-    /// The connection whose lock keeps others out.
-    pub(super) client: Arc<Client>,
+    pub(super) reply: oneshot::Sender<Outcome>,
 }
 
 /// Writes until nobody can send any more and all that was sent is written.
 pub(super) async fn serve(
     mut jobs: mpsc::UnboundedReceiver<Job>,
     link: Arc<tokio::sync::Mutex<Link>>,
-    held: Held,
     failure: Failure,
 ) {
     let mut next = jobs.recv().await;
@@ -52,62 +38,71 @@ pub(super) async fn serve(
             batch.push(job);
         }
         let mut link = link.lock().await;
-        append_batch(&mut link, batch, &held, &failure).await;
+        append_batch(&mut link, batch, &failure).await;
         drop(link);
         next = jobs.recv().await;
     }
 }
 
 /// Appends all in one transaction. Where that fails, each gets its own, so that nobody's records hang on anybody else's.
-async fn append_batch(link: &mut Link, batch: Vec<Job>, held: &Held, failure: &Failure) {
+async fn append_batch(link: &mut Link, batch: Vec<Job>, failure: &Failure) {
     let mut ready = Vec::with_capacity(batch.len());
     for job in batch {
-        let holds = still_held(held, &job.append, failure);
-        match holds.and_then(|()| chunk::check(&job.append)) {
+        match chunk::check(&job.append) {
             Ok(()) => ready.push(job),
             Err(error) => {
                 let _ = job.reply.send(Err(error));
             }
         }
     }
-    let appends: Vec<&Append> = ready.iter().map(|job| &job.append).collect();
+    let appends: Vec<Pending> = ready.iter().map(|job| Pending::new(&job.append)).collect();
     if appends.is_empty() {
         return;
     }
     let outcomes = match append_all(link, &appends, failure).await {
         Ok(outcomes) => outcomes,
-        Err(error) if appends.len() == 1 => vec![Err(error)],
-        Err(_) => {
-            let mut outcomes = Vec::with_capacity(appends.len());
-            for append in appends {
-                let alone = append_all(link, &[append], failure).await;
-                outcomes.push(alone.and_then(|mut outcomes| outcomes.pop().unwrap_or(Ok(()))));
-            }
-            outcomes
-        }
+        Err(stop) if stop.is_lost() || appends.len() == 1 => refuse(stop, &appends, failure),
+        Err(_) => one_by_one(link, &appends, failure).await,
     };
     for (job, outcome) in ready.into_iter().zip(outcomes) {
         let _ = job.reply.send(outcome);
     }
 }
 
-async fn append_all(
-    link: &mut Link,
-    appends: &[&Append],
-    failure: &Failure,
-) -> Result<Vec<Result<(), StoreError>>, StoreError> {
-    link.run(&AppendAll { appends, failure }, failure).await
+/// Appends each in a transaction of its own, as long as there is a connection.
+async fn one_by_one(link: &mut Link, appends: &[Pending<'_>], failure: &Failure) -> Vec<Outcome> {
+    let mut outcomes = Vec::with_capacity(appends.len());
+    let mut rest = appends;
+    while let Some((append, behind)) = rest.split_first() {
+        match append_all(link, std::slice::from_ref(append), failure).await {
+            Ok(done) => outcomes.extend(done),
+            Err(stop) if stop.is_lost() => {
+                outcomes.extend(refuse(stop, rest, failure));
+                break;
+            }
+            Err(stop) => outcomes.push(Err(failure.of(stop))),
+        }
+        rest = behind;
+    }
+    outcomes
 }
 
-/// Refuses to write where the lock went with its connection: somebody else may be about to take the thread. Whether somebody
-/// has, the token says, which is checked while it is written.
-fn still_held(held: &Held, append: &Append, failure: &Failure) -> Result<(), StoreError> {
-    let held = held.lock().unwrap_or_else(PoisonError::into_inner);
-    let token = u64::try_from(append.token).ok();
-    match held.get(&append.thread_id) {
-        Some(holding) if Some(holding.token) == token && holding.client.is_closed() => {
-            Err(failure.lost())
-        }
-        _ => Ok(()),
-    }
+async fn append_all(
+    link: &mut Link,
+    appends: &[Pending<'_>],
+    failure: &Failure,
+) -> Result<Vec<Outcome>, Stop> {
+    link.patiently(&AppendAll { appends, failure }, failure)
+        .await
+}
+
+/// The outcome of appends that could not be made.
+fn refuse(stop: Stop, appends: &[Pending<'_>], failure: &Failure) -> Vec<Outcome> {
+    let lost = stop.is_lost();
+    let error = failure.of(stop);
+    let refused = appends.iter().map(|append| match lost && append.is_sent() {
+        true => Err(failure.in_doubt()),
+        false => Err(error.clone()),
+    });
+    refused.collect()
 }

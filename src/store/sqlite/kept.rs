@@ -14,7 +14,7 @@ pub(super) fn find(
     failure: &Failure,
 ) -> Result<Option<Json>, StoreError> {
     let mut select = db
-        .prepare_cached("SELECT result FROM kept WHERE key = ?1 AND (until IS NULL OR ?2 < until)")
+        .prepare_cached("SELECT result FROM kept WHERE key = ?1 AND ?2 < until")
         .map_err(|error| failure.of(error))?;
     let found: Option<String> = select
         .query_row(params![key, now], |row| row.get(0))
@@ -31,12 +31,7 @@ pub(super) fn sweep(db: &Connection, now: i64) -> rusqlite::Result<()> {
 }
 
 /// Keeps a result in place of the one before.
-pub(super) fn keep(
-    db: &Connection,
-    key: &str,
-    result: &str,
-    until: Option<i64>,
-) -> rusqlite::Result<()> {
+pub(super) fn keep(db: &Connection, key: &str, result: &str, until: i64) -> rusqlite::Result<()> {
     db.prepare_cached("INSERT OR REPLACE INTO kept (key, result, until) VALUES (?1, ?2, ?3)")?
         .execute(params![key, result, until])?;
     Ok(())

@@ -25,7 +25,6 @@ mod worker;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -44,6 +43,7 @@ use crate::run::store::{
     StoreError, ThreadImage, ThreadInfo,
 };
 use crate::store::append::Append;
+use crate::store::sweep::Sweeps;
 use crate::value::Value;
 
 /// When an append counts as kept. A database of a server keeps it as durably as it is set to in both; [`Sync::Full`] sets
@@ -88,8 +88,8 @@ pub struct SqliteStore {
     /// Folder of the lock files.
     locks: PathBuf,
     failure: Failure,
-    /// Whether kept results that have run out were let go: once is enough for a process.
-    swept: AtomicBool,
+    /// When kept results that have run out are let go.
+    sweeps: Sweeps,
 }
 
 impl SqliteStore {
@@ -118,7 +118,7 @@ impl SqliteStore {
             // The file is the same, by whatever links and from whatever folder it was named.
             locks: lock::folder(&path.canonicalize().unwrap_or_else(|_| path.to_path_buf())),
             failure,
-            swept: AtomicBool::new(false),
+            sweeps: Sweeps::default(),
         })
     }
 
@@ -233,7 +233,7 @@ impl Store for SqliteStore {
     }
 
     async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
-        if !self.swept.swap(true, Ordering::Relaxed) {
+        if self.sweeps.is_due() {
             self.writer.detach(move |connection| {
                 // Rows that stay hold no longer all the same.
                 let _ = kept::sweep(connection, now);
@@ -245,7 +245,7 @@ impl Store for SqliteStore {
         self.reader.run(work).await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         let failure = self.failure.doing("written");
         let (key, result) = (key.to_string(), result.to_string());
         let work = move |connection: &mut Connection| {

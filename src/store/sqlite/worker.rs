@@ -221,3 +221,51 @@ impl From<StoreError> for Refused {
         Self { error, busy: false }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::store::Lease;
+    use crate::store::Options;
+    use crate::store::sqlite::{lease, lock, schema};
+
+    /// The file is free again as soon as the first append is refused: the others are refused with it, and wait no more.
+    #[test]
+    fn a_batch_waits_for_a_busy_file_once() {
+        let folder = std::env::temp_dir().join(format!("graphc-busy-{}", std::process::id()));
+        let path = folder.join("threads.db");
+        let options = Options {
+            busy_timeout: Duration::from_millis(50),
+            ..Options::default()
+        };
+        let mut connection = schema::open_writer(&path, &options).expect("a new file");
+        let failure = Failure::new(&path, "written");
+        let held = lease::acquire(&mut connection, &lock::folder(&path), "t", &failure);
+        let held = held.expect("a new thread");
+        let lease = Lease {
+            thread_id: "t".to_owned(),
+            token: held.token,
+        };
+        let other = Connection::open(&path).expect("the same file");
+        other.execute_batch("BEGIN IMMEDIATE").expect("nobody else");
+        let jobs = (0..8).map(|_| {
+            let (reply, answer) = oneshot::channel();
+            let append = Append::new(&lease, &[]).expect("no records");
+            ((append, reply), answer)
+        });
+        let (batch, mut answers): (Vec<_>, Vec<_>) = jobs.unzip();
+        let first = answers.remove(0);
+        let freed = std::thread::spawn(move || {
+            let first = first.blocking_recv().expect("an answer");
+            drop(other);
+            first
+        });
+        append_batch(&mut connection, batch, &Presence::of(&path), &failure);
+        answers.iter_mut().for_each(|answer| {
+            let answer = answer.try_recv().expect("an answer");
+            assert!(answer.is_err_and(|error| error.to_string().contains("keeps it locked")));
+        });
+        assert!(freed.join().expect("no panic").is_err());
+        std::fs::remove_dir_all(&folder).expect("a folder of its own");
+    }
+}
