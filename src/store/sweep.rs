@@ -12,6 +12,6 @@ pub(super) struct Sweeps(AtomicU64);
 impl Sweeps {
     /// Counts a use; whether a sweep is due with it.
     pub(super) fn is_due(&self) -> bool {
-        self.0.fetch_add(1, Ordering::Relaxed) % EVERY == 0
+        self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(EVERY)
     }
 }

@@ -116,7 +116,8 @@ impl Link {
             };
             let lost = stop.is_lost();
             // The server may not have noticed yet that the lost connection is gone, and keep its locks.
-            if !lost && !(self.lost_since.is_some() && stop.is_locked()) {
+            let locked = self.lost_since.is_some() && stop.is_locked();
+            if !(lost || locked) {
                 self.lost_since = None;
                 return Err(stop);
             }
