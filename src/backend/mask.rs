@@ -61,7 +61,7 @@ impl ChatModel for Masked<dyn ChatModel> {
         if secrets.is_empty() {
             return Ok(stream);
         }
-        let said = Said {
+        let said = MaskedReply {
             text: secrets.words(),
             thought: secrets.words(),
             ready: VecDeque::new(),
@@ -93,14 +93,14 @@ fn masked_error(error: ModelError, secrets: &Secrets) -> ModelError {
 }
 
 /// A reply on its way through the mask.
-struct Said {
+struct MaskedReply {
     secrets: Arc<Secrets>,
     text: Words,
     thought: Words,
     ready: VecDeque<Result<ChatDelta, ModelError>>,
 }
 
-impl Said {
+impl MaskedReply {
     fn add(&mut self, delta: Result<ChatDelta, ModelError>) {
         let delta = match delta {
             Ok(ChatDelta::Text(piece)) => {

@@ -74,7 +74,7 @@ impl Outside {
         let mut given = Given::default();
         for (id, model) in flow.models.entries() {
             if !models.contains(&id) {
-                let unserved: Arc<dyn ChatModel> = Arc::new(Unserved);
+                let unserved: Arc<dyn ChatModel> = Arc::new(UnboundTool);
                 given.models.insert(model.name.clone(), unserved);
             }
         }
@@ -82,7 +82,7 @@ impl Outside {
             let needless = played.contains(&tool.name.as_str()) || !tools.contains(&id);
             let bound = self.0.config.tools.contains_key(&tool.name) || tool.body.is_some();
             if needless && !bound && !tool.is_of(memory::MODULE) {
-                let unserved: Arc<dyn ToolBackend> = Arc::new(Unserved);
+                let unserved: Arc<dyn ToolBackend> = Arc::new(UnboundTool);
                 given.tools.insert(tool.name.clone(), unserved);
             }
         }
@@ -116,10 +116,10 @@ fn used(flow: &Flow, graph: GraphId) -> (BTreeSet<ModelId>, BTreeSet<ToolId>) {
 }
 
 /// A tool that some rows play, in a row that does not; models and tools that the stage does not use.
-struct Unserved;
+struct UnboundTool;
 
 #[async_trait]
-impl ToolBackend for Unserved {
+impl ToolBackend for UnboundTool {
     async fn call(&self, call: ToolCall, _: &CallContext) -> Result<Json, ToolError> {
         let message = format!(
             "the row has no replies for tool `{}`, and graphc.yaml binds it to nothing",
@@ -130,7 +130,7 @@ impl ToolBackend for Unserved {
 }
 
 #[async_trait]
-impl ChatModel for Unserved {
+impl ChatModel for UnboundTool {
     async fn stream(
         &self,
         request: ChatRequest,

@@ -26,14 +26,14 @@ const KEYS: [&str; 8] = [
 #[derive(Debug, Clone)]
 pub struct Spec {
     /// What it says, but for its scorers.
-    pub says: Says,
+    pub says: EvaluationSettings,
     /// The file, for places and scorers.
     pub document: Document,
 }
 
 /// What a file says, but for its scorers.
 #[derive(Debug, Clone, Default)]
-pub struct Says {
+pub struct EvaluationSettings {
     /// The flow, relative to this file; that of the same name where left out.
     pub flow: Option<String>,
     /// The graph that runs, or that a node of is meant.
@@ -95,7 +95,7 @@ pub fn scorers(document: &Document, around: &Around<'_>) -> Result<Vec<Scorer>, 
     }
 }
 
-fn says(root: &Cursor<'_>) -> Option<Says> {
+fn says(root: &Cursor<'_>) -> Option<EvaluationSettings> {
     let table = root.table("an evaluation", &KEYS)?;
     table.require("scorers")?;
     let text = |key: &str| table.get(key)?.text().map(str::to_owned);
@@ -123,7 +123,7 @@ fn says(root: &Cursor<'_>) -> Option<Says> {
         cursor.table("`defaults`", &ROW_DEFAULTS)?;
         cursor.json().as_object().cloned()
     });
-    Some(Says {
+    Some(EvaluationSettings {
         flow: text("flow"),
         graph: text("graph"),
         stage: text("stage"),

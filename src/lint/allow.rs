@@ -11,7 +11,7 @@ use crate::base::{FileId, SourceMap, Span, name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::resolve::Program;
 
-use super::allow_words::{HINTS, told};
+use super::allow_words::{HINTS, parse};
 use super::text::{Piece, line, pieces, statement};
 
 /// One code that one comment allows.
@@ -157,7 +157,7 @@ impl Comment<'_> {
 
     fn read(&self, reach: &mut Reach, allows: &mut Vec<Allow>, wrong: &mut Diagnostics) {
         let body = self.text.get(self.start..self.end).unwrap_or("");
-        let Some(told) = told(body) else { return };
+        let Some(told) = parse(body) else { return };
         let mut report = |message: String, span: Span, help: Option<String>| {
             wrong.push(Diagnostic::new(&codes::BAD_ALLOW, message, span).maybe_help(help));
         };

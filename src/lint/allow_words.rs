@@ -18,7 +18,7 @@ const NAME: &str = "graphc";
 const VERB: &str = "allow";
 
 /// What a comment tells the compiler.
-pub struct Told {
+pub struct AllowComment {
     /// Where in the comment the codes stand, separated by commas.
     pub codes: Option<Range<usize>>,
     /// Whether a reason follows.
@@ -28,7 +28,7 @@ pub struct Told {
 }
 
 /// Reads a comment with its slashes; `None` where it speaks to people.
-pub fn told(comment: &str) -> Option<Told> {
+pub fn parse(comment: &str) -> Option<AllowComment> {
     let said = comment.strip_prefix("//")?;
     let mut rest = Rest { text: said, at: 2 };
     rest.blank();
@@ -68,14 +68,14 @@ pub fn told(comment: &str) -> Option<Told> {
 }
 
 /// What follows the mark.
-fn spoken(mut rest: Rest<'_>, wrong: Option<String>) -> Told {
+fn spoken(mut rest: Rest<'_>, wrong: Option<String>) -> AllowComment {
     let verb = rest.word();
     if !near(verb, VERB) {
         let message = match verb {
             "" => "a comment to graphc that says nothing".to_owned(),
             word => format!("`{word}` is nothing that graphc can be told, expected `allow`"),
         };
-        return Told {
+        return AllowComment {
             codes: None,
             reasoned: false,
             wrong: Some(message),
@@ -93,7 +93,7 @@ fn spoken(mut rest: Rest<'_>, wrong: Option<String>) -> Told {
         _ => {
             // `allow naming the pager`
             let codes = rest.codes(false);
-            return Told {
+            return AllowComment {
                 wrong: wrong.or(Some("`allow` names no code in parentheses".to_owned())),
                 reasoned: true,
                 codes,
@@ -107,7 +107,7 @@ fn spoken(mut rest: Rest<'_>, wrong: Option<String>) -> Told {
     match rest.text.find(close) {
         Some(end) => {
             let reason = rest.text.get(end + 1..).unwrap_or("");
-            Told {
+            AllowComment {
                 codes: Some(rest.at..rest.at + end),
                 reasoned: reason.contains(char::is_alphanumeric),
                 wrong: wrong.or((!round).then(|| {
@@ -115,7 +115,7 @@ fn spoken(mut rest: Rest<'_>, wrong: Option<String>) -> Told {
                 })),
             }
         }
-        None => Told {
+        None => AllowComment {
             codes: rest.codes(true),
             reasoned: true,
             wrong: wrong.or(Some("the `(` of `allow` is never closed".to_owned())),

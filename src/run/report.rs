@@ -18,11 +18,11 @@ pub type Report = Result<Json, String>;
 pub struct Reports(mpsc::Sender<Report>);
 
 /// The call's end.
-pub type Heard = mpsc::Receiver<Report>;
+pub type ReportReceiver = mpsc::Receiver<Report>;
 
 impl Reports {
     /// Both ends of one call's reports.
-    pub fn channel() -> (Reports, Heard) {
+    pub fn channel() -> (Reports, ReportReceiver) {
         let (reports, heard) = mpsc::channel(WAITING);
         (Reports(reports), heard)
     }

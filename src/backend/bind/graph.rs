@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::backend::tool::graph::fit::{Gives, fit, tools_of};
+use crate::backend::tool::graph::fit::{ResultShape, fit, tools_of};
 use crate::backend::tool::graph::{GraphSpec, GraphTool, Runnable};
 use crate::backend::tool::script::ScriptTool;
 use crate::base::name;
@@ -88,7 +88,7 @@ impl Binding<'_> {
         (flow, tool): (&Flow, &Tool),
         (inner, graph): (&Flow, GraphId),
         spec: &GraphSpec,
-    ) -> Option<Gives> {
+    ) -> Option<ResultShape> {
         match fit((tool, &flow.types), (inner, graph)) {
             Ok(gives) => Some(gives),
             Err(misfits) => {

@@ -2,7 +2,7 @@
 //!
 //! All of them stand on [`wire`](super::wire). A [`provider`] does what is the same for all: places among its calls, sending, errors,
 //! streams ([`stream`]), and it asks its [`protocol`] how a request is made and a reply is read. [`settings`] says what is known of a
-//! provider, [`form`] and [`schema`] how structured output is asked for, [`message`] what a conversation is made of, [`said`] what
+//! provider, [`form`] and [`schema`] how structured output is asked for, [`message`] what a conversation is made of, [`reply_parts`] what
 //! has come of a reply, [`listing`] which models there are.
 //!
 //! The protocols: [`openai`] (chat completions, and vectors), [`responses`] (OpenAI's responses), [`anthropic`], [`gemini`].
@@ -15,8 +15,8 @@ mod message;
 pub mod openai;
 pub mod protocol;
 pub mod provider;
+pub mod reply_parts;
 pub mod responses;
-pub mod said;
 pub mod schema;
 pub mod settings;
 mod stream;

@@ -8,7 +8,7 @@ use crate::backend::wire::{Failure, Peer};
 use crate::run::model::ChatRequest;
 
 use super::form::Form;
-use super::said::Said;
+use super::reply_parts::ReplyParts;
 use super::schema::Dialect;
 use super::settings::Settings;
 
@@ -59,14 +59,16 @@ pub trait Reader: Send {
     ///
     /// # Errors
     /// `ServerError` for what is no reply, the kind of an error that it reports.
-    fn whole(&mut self, reply: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure>;
+    fn whole(&mut self, reply: &Json, peer: Peer<'_>, said: &mut ReplyParts)
+    -> Result<(), Failure>;
 
     /// An event of a stream.
     ///
     /// # Errors
     /// As [`Reader::whole`].
-    fn event(&mut self, event: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure>;
+    fn event(&mut self, event: &Json, peer: Peer<'_>, said: &mut ReplyParts)
+    -> Result<(), Failure>;
 
     /// Nothing follows: what was put together of pieces is whole.
-    fn close(&mut self, _: &mut Said) {}
+    fn close(&mut self, _: &mut ReplyParts) {}
 }

@@ -16,7 +16,7 @@ use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelEr
 
 use super::form::Form;
 use super::protocol::Protocol;
-use super::said::{Said, unreadable};
+use super::reply_parts::{ReplyParts, unreadable};
 use super::settings::{ApiKey, Kind, Settings};
 use super::{anthropic, gemini, openai, responses, stream};
 
@@ -165,7 +165,7 @@ impl Provider {
                 .await
                 .map_err(|_| Failure::silent(&self.settings.name, idle))??,
         };
-        let mut said = Said::new(form.as_ref());
+        let mut said = ReplyParts::new(form.as_ref());
         let mut reader = self.protocol.reader();
         // Some servers answer as a whole although a stream was asked for.
         if request.stream && !is_whole(&response) {

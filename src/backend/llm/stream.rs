@@ -11,7 +11,7 @@ use crate::backend::wire::{Events, Failure};
 use crate::run::model::{ChatDelta, ChatStream, ModelError};
 
 use super::protocol::Reader;
-use super::said::Said;
+use super::reply_parts::ReplyParts;
 
 /// How long the end of a stream is waited for behind the end of the reply: usage may follow, but a server that sends no more and
 /// closes nothing holds no reply up.
@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub fn deltas(
     events: Events,
     reader: Box<dyn Reader>,
-    said: Said,
+    said: ReplyParts,
     slot: Option<OwnedSemaphorePermit>,
 ) -> ChatStream {
     let reading = Reading {
@@ -41,7 +41,7 @@ pub fn deltas(
 struct Reading {
     events: Events,
     reader: Box<dyn Reader>,
-    said: Said,
+    said: ReplyParts,
     failed: bool,
     /// When what may follow the end of the reply is waited for no longer, once that has come.
     end: Option<Instant>,

@@ -27,7 +27,7 @@ use crate::run::store::{RunState, StoreError};
 use crate::run::stream::{self, EventStream};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
-use fit::Gives;
+use fit::ResultShape;
 
 /// How long a thread that another run still holds is waited for: one that was dropped gives it back in a moment.
 const HELD: Duration = Duration::from_secs(10);
@@ -61,14 +61,19 @@ pub struct Runnable {
 pub struct GraphTool {
     spec: GraphSpec,
     runs: Arc<Runnable>,
-    gives: Gives,
+    gives: ResultShape,
     /// Name of the event that its reports are sent as: events of the graph of that name are reports.
     event: Option<String>,
 }
 
 impl GraphTool {
     /// A graph that fits a tool.
-    pub fn new(spec: GraphSpec, runs: Arc<Runnable>, gives: Gives, event: Option<String>) -> Self {
+    pub fn new(
+        spec: GraphSpec,
+        runs: Arc<Runnable>,
+        gives: ResultShape,
+        event: Option<String>,
+    ) -> Self {
         Self {
             spec,
             runs,

@@ -80,10 +80,10 @@ pub fn found(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) -> 
 pub fn twice(
     cfg: &ControlFlowGraph,
     found: &[Twice],
-    told: &BTreeSet<NodeId>,
+    reported: &BTreeSet<NodeId>,
     diags: &mut Diagnostics,
 ) {
-    for twice in found.iter().filter(|twice| !told.contains(&twice.node)) {
+    for twice in found.iter().filter(|twice| !reported.contains(&twice.node)) {
         let declared = cfg.nodes.get(twice.node);
         let (other, text) = &twice.other;
         let mut found = Diagnostic::new(&codes::RUNS_TWICE, twice.message.clone(), twice.at)

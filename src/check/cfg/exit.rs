@@ -29,8 +29,8 @@ impl<'a> Exits<'a> {
     /// from where a field that it reads may have been written, any other from the first super-step on.
     pub fn of(program: &Program, graph: &Graph, cfg: &'a ControlFlowGraph) -> Option<Self> {
         let transition = cfg.exit.as_ref()?;
-        let told = told(program, graph, cfg);
-        if told.is_empty() {
+        let conditions = exit_conditions(program, graph, cfg);
+        if conditions.is_empty() {
             return None;
         }
         let one = |way: &Transition| match way.successors.as_slice() {
@@ -39,8 +39,8 @@ impl<'a> Exits<'a> {
         };
         // Beside a task another one may write at any time.
         let single = cfg.all_transitions().all(|(_, way)| one(way));
-        let later = single && !told.iter().any(|when| may_hold(program, graph, when));
-        let behind = match read(graph, &told).filter(|_| later) {
+        let later = single && !conditions.iter().any(|when| may_hold(program, graph, when));
+        let behind = match read(graph, &conditions).filter(|_| later) {
             None => BlockSet::of(cfg, |_| true),
             Some(read) => {
                 let written = |write: &Write| read.contains(&write.field);
@@ -80,10 +80,10 @@ impl<'a> Exits<'a> {
 }
 
 /// The fields that the exits read and that may change; `None` where one reads what changes by itself.
-pub fn read(graph: &Graph, told: &[&Expr]) -> Option<Vec<FieldId>> {
+pub fn read(graph: &Graph, conditions: &[&Expr]) -> Option<Vec<FieldId>> {
     let (scope, run) = scope(graph);
     let mut fields = Vec::new();
-    for when in told {
+    for when in conditions {
         let seen = reads(when, &scope);
         if seen.slots.contains(&run) {
             return None;
@@ -95,7 +95,11 @@ pub fn read(graph: &Graph, told: &[&Expr]) -> Option<Vec<FieldId>> {
 }
 
 /// The exits but those that only tools which a model may call bring about: whether these ever hold is up to the model.
-pub fn told<'g>(program: &Program, graph: &'g Graph, cfg: &ControlFlowGraph) -> Vec<&'g Expr> {
+pub fn exit_conditions<'g>(
+    program: &Program,
+    graph: &'g Graph,
+    cfg: &ControlFlowGraph,
+) -> Vec<&'g Expr> {
     if graph.exits.is_empty() {
         return Vec::new();
     }

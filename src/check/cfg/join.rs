@@ -30,7 +30,7 @@ fn behind_itself(
     silent: &BTreeSet<JoinId>,
     diags: &mut Diagnostics,
 ) {
-    let mut told: BTreeSet<JoinId> = BTreeSet::new();
+    let mut reported: BTreeSet<JoinId> = BTreeSet::new();
     for id in silent {
         let Some(join) = cfg.joins.get(*id) else {
             continue;
@@ -48,10 +48,10 @@ fn behind_itself(
         let Some((member, span, before)) = late else {
             continue;
         };
-        if before.iter().any(|other| told.contains(other)) {
+        if before.iter().any(|other| reported.contains(other)) {
             continue;
         }
-        told.insert(*id);
+        reported.insert(*id);
         let name = cfg.name(BlockId::Node(member));
         let message = format!("this join waits for `{name}`, which only runs after it");
         let mut found =

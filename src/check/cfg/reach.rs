@@ -35,17 +35,17 @@ pub fn unreachable(cfg: &ControlFlowGraph, reached: &BlockSet, diags: &mut Diagn
 }
 
 /// Reports circles without a way out. Errors don't count as a way out, nor does one of several targets:
-/// the others go round on. Blocks of `told` are in a circle that was reported already; `exits` says of a circle whether the
+/// the others go round on. Blocks of `reported` are in a circle that was reported already; `exits` says of a circle whether the
 /// graph's `exit when` may end it.
 pub fn trapped(
     cfg: &ControlFlowGraph,
     free: &BlockSet,
-    (told, exits): (&BTreeSet<BlockId>, OfCircle),
+    (reported, exits): (&BTreeSet<BlockId>, OfCircle),
     diags: &mut Diagnostics,
 ) {
     let stuck = |block: BlockId| cfg.reached().contains(block) && !free.contains(block);
     for group in cfg.components_among(stuck, |_, way| usual(way), Wanted::Sinks) {
-        if exits(&group) || group.iter().any(|block| told.contains(block)) {
+        if exits(&group) || group.iter().any(|block| reported.contains(block)) {
             continue;
         }
         let Some(back) = closing(cfg, &group) else {

@@ -20,9 +20,9 @@ pub fn circles(
     (waiting, exits): (&BTreeSet<JoinId>, OfCircle),
     diags: &mut Diagnostics,
 ) -> BTreeSet<BlockId> {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     if !cfg.nodes.iter().any(Block::is_capped) {
-        return told;
+        return reported;
     }
     // The list of an `each` doesn't change before a super-step has gone by: where it is not empty, nothing ends such a circle.
     let sends = |block: BlockId, way: &Transition| {
@@ -38,7 +38,7 @@ pub fn circles(
             report(cfg, &group)
                 .into_iter()
                 .for_each(|found| diags.push(found));
-            told.extend(group);
+            reported.extend(group);
         }
     }
     let take = |block: BlockId, way: &Transition| taken(cfg, block, way);
@@ -46,16 +46,16 @@ pub fn circles(
     // What can't come to an end in any case is reported as such.
     let stuck = |block: BlockId| {
         let comes = cfg.reached().contains(block) && free.contains(block);
-        comes && !ending.contains(block) && !told.contains(&block)
+        comes && !ending.contains(block) && !reported.contains(&block)
     };
     let groups = cfg.components_among(stuck, take, Wanted::Sinks);
     for group in groups.into_iter().filter(|group| !exits(group)) {
         if let Some(found) = report(cfg, &group) {
             diags.push(found);
-            told.extend(group);
+            reported.extend(group);
         }
     }
-    told
+    reported
 }
 
 fn is_capped(cfg: &ControlFlowGraph, block: BlockId) -> bool {

@@ -15,10 +15,10 @@ use super::super::run::session::{Session, unusable};
 use super::super::run::signals::Signals;
 use super::super::run::watch::Watch;
 use super::super::{Exit, Failure, output};
+use super::display::{ChatDisplay, Seen};
 use super::field::{MessagesField, added};
 use super::line::{self, Line};
 use super::part::Parts;
-use super::talk::{Seen, Talk};
 
 /// A conversation under way.
 pub struct Conversation<'a> {
@@ -47,8 +47,8 @@ impl<'a> Conversation<'a> {
     ) -> Self {
         let seen = Seen::default();
         let parts = Parts::of(Arc::clone(&session.engine.plan.flow), graph);
-        let talk = Talk::new(parts, seen.clone(), session.context);
-        session.watch = Watch::Person(Box::new(talk));
+        let display = ChatDisplay::new(parts, seen.clone(), session.context);
+        session.watch = Watch::Person(Box::new(display));
         // Who writes lines answers too, also where no terminal is.
         session.answers.person = true;
         Self {

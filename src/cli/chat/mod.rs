@@ -2,13 +2,13 @@
 //!
 //! A flow whose graph has `in out messages: list<message>` is talked to: each line that is written is a user message and a run of its
 //! own on one thread. [`conversation`] leads it, [`field`] knows the messages and which of them are new, [`part`] which nodes speak to
-//! the person, [`talk`] shows a run as it goes. How a run is made and asked is `graphc run`'s.
+//! the person, [`display`] shows a run as it goes. How a run is made and asked is `graphc run`'s.
 
 mod conversation;
+mod display;
 mod field;
 mod line;
 mod part;
-mod talk;
 
 use std::path::PathBuf;
 

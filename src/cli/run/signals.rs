@@ -40,7 +40,7 @@ impl Now {
 
 /// What asks the process to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
+pub enum StopSignal {
     /// Ctrl-C: SIGINT.
     Interrupt,
     /// SIGTERM, as whoever runs services sends it, or SIGQUIT.
@@ -67,7 +67,7 @@ impl Signals {
                 if !heard.is_heard() {
                     first = Instant::now();
                     heard.stop(signal);
-                } else if signal != Heard::HangUp || first.elapsed() >= SAME_HANG_UP {
+                } else if signal != StopSignal::HangUp || first.elapsed() >= SAME_HANG_UP {
                     term::say(&format!("stopped at once; {on}"));
                     group::end_all();
                     exit(Exit::Cancelled.status().into());
@@ -83,14 +83,14 @@ impl Signals {
     }
 
     /// Stops the run. How to go on is said once, when it has stopped.
-    fn stop(&self, signal: Heard) {
+    fn stop(&self, signal: StopSignal) {
         let now = self.lock();
         let (doing, token) = match signal {
-            Heard::Interrupt => (
+            StopSignal::Interrupt => (
                 "cancelling: tool calls under way are finished first, a model's reply is not waited for",
                 &now.cancel,
             ),
-            Heard::Terminate | Heard::HangUp => (
+            StopSignal::Terminate | StopSignal::HangUp => (
                 "stopping: the super-step under way is finished first",
                 &now.drain,
             ),
@@ -130,7 +130,7 @@ impl Signals {
 }
 
 /// Waits for a signal; for ever where the system gives none.
-pub async fn wait() -> Heard {
+pub async fn wait() -> StopSignal {
     Ears::open().next().await
 }
 
@@ -158,7 +158,7 @@ impl Ears {
         }
     }
 
-    async fn next(&mut self) -> Heard {
+    async fn next(&mut self) -> StopSignal {
         async fn heard(signal: &mut Option<Signal>) {
             let came = match signal {
                 Some(signal) => signal.recv().await,
@@ -169,10 +169,10 @@ impl Ears {
             }
         }
         tokio::select! {
-            () = heard(&mut self.interrupt) => Heard::Interrupt,
-            () = heard(&mut self.terminate) => Heard::Terminate,
-            () = heard(&mut self.quit) => Heard::Terminate,
-            () = heard(&mut self.hang_up) => Heard::HangUp,
+            () = heard(&mut self.interrupt) => StopSignal::Interrupt,
+            () = heard(&mut self.terminate) => StopSignal::Terminate,
+            () = heard(&mut self.quit) => StopSignal::Terminate,
+            () = heard(&mut self.hang_up) => StopSignal::HangUp,
         }
     }
 }
@@ -201,10 +201,10 @@ impl Ears {
         Self
     }
 
-    async fn next(&mut self) -> Heard {
+    async fn next(&mut self) -> StopSignal {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-        Heard::Interrupt
+        StopSignal::Interrupt
     }
 }

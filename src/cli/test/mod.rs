@@ -2,12 +2,12 @@
 //! side and reports. What a scenario is and how it is judged is in [`crate::scenario`].
 
 pub mod child;
-mod hall;
 mod human;
 mod json;
 mod junit;
 pub mod load;
 mod play;
+mod session;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

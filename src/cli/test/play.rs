@@ -18,8 +18,8 @@ use crate::scenario::coverage::{Missing, Row};
 use crate::scenario::crash::Launcher;
 use crate::scenario::{Coverage, Verdict, groups};
 
-use super::hall::Hall;
 use super::load::{Broken, File};
+use super::session::TestSession;
 
 /// What came of one file.
 pub struct Report {
@@ -56,7 +56,7 @@ pub fn all(
         .or_else(|| std::thread::available_parallelism().ok())
         .map_or(1, NonZeroUsize::get);
     let failed = |error: std::io::Error| Failure::unusable(format!("could not start: {error}"));
-    let hall = Hall {
+    let session = TestSession {
         turns: Arc::new(Semaphore::new(jobs)),
         places: Semaphore::new(jobs),
         launcher: launcher(context).map_err(failed)?,
@@ -72,7 +72,7 @@ pub fn all(
     let played = runtime.block_on(async {
         let playing = files
             .iter()
-            .map(|file| hall.play(file, groups(&file.suite, &wanted)));
+            .map(|file| session.play(file, groups(&file.suite, &wanted)));
         tokio::select! {
             biased;
             _ = signals::wait() => None,

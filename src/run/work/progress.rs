@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use crate::expr::accept::accept_fields;
 use crate::ir::EventId;
 use crate::run::event::{DuringCall, EventKind};
-use crate::run::report::{Heard, Report};
+use crate::run::report::{Report, ReportReceiver};
 use crate::run::task::TaskRun;
 
 use super::tool_outside::all;
@@ -55,7 +55,11 @@ impl<'r, 'a> Progress<'r, 'a> {
     }
 
     /// Waits for a call, and sends meanwhile what it reports.
-    pub async fn during<T>(mut self, mut reports: Heard, call: impl Future<Output = T>) -> T {
+    pub async fn during<T>(
+        mut self,
+        mut reports: ReportReceiver,
+        call: impl Future<Output = T>,
+    ) -> T {
         let mut call = std::pin::pin!(call);
         let result = loop {
             tokio::select! {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::llm::protocol::Reader;
-use crate::backend::llm::said::{Said, count, list, text, unreadable};
+use crate::backend::llm::reply_parts::{ReplyParts, count, list, text, unreadable};
 use crate::backend::llm::settings::Kind;
 use crate::backend::wire::{Failure, Peer};
 use crate::run::model::{FinishReason, ToolCallRequest, Usage};
@@ -28,7 +28,12 @@ struct Block {
 }
 
 impl Reader for Message {
-    fn whole(&mut self, reply: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn whole(
+        &mut self,
+        reply: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         if !reply.get("content").is_some_and(Json::is_array) {
             return Err(unreadable(peer, "it has no `content`"));
         }
@@ -42,7 +47,12 @@ impl Reader for Message {
         Ok(())
     }
 
-    fn event(&mut self, event: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn event(
+        &mut self,
+        event: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         let index = || event.get("index").and_then(Json::as_u64).unwrap_or(0);
         match text(event, "/type") {
             "message_start" => {
@@ -93,7 +103,7 @@ impl Reader for Message {
 }
 
 impl Block {
-    fn end(self, said: &mut Said) {
+    fn end(self, said: &mut ReplyParts) {
         let mut block = self.begun;
         if let Some(entries) = block.as_object_mut()
             && entries.get("type").is_some_and(|ty| ty == "thinking")
@@ -106,7 +116,7 @@ impl Block {
 }
 
 /// A block that is whole, but for its text, which was said. `input` are the arguments of a call, where they came in pieces.
-fn whole(block: Json, input: Option<String>, said: &mut Said) {
+fn whole(block: Json, input: Option<String>, said: &mut ReplyParts) {
     match text(&block, "/type") {
         "tool_use" => {
             let begun = block
@@ -126,7 +136,7 @@ fn whole(block: Json, input: Option<String>, said: &mut Said) {
     }
 }
 
-fn end(reason: &str, said: &mut Said) {
+fn end(reason: &str, said: &mut ReplyParts) {
     said.end(match reason {
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
         "tool_use" => FinishReason::ToolCalls,
@@ -137,7 +147,7 @@ fn end(reason: &str, said: &mut Said) {
 
 impl Message {
     /// Takes in counts. What is read from the cache and written to it counts as input here, as with other providers.
-    fn count(&mut self, usage: Option<&Json>, said: &mut Said) {
+    fn count(&mut self, usage: Option<&Json>, said: &mut ReplyParts) {
         let Some(usage) = usage.and_then(Json::as_object) else {
             return;
         };

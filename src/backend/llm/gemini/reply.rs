@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::backend::llm::protocol::Reader;
-use crate::backend::llm::said::{Said, count, list, text, unreadable};
+use crate::backend::llm::reply_parts::{ReplyParts, count, list, text, unreadable};
 use crate::backend::llm::settings::Kind;
 use crate::backend::wire::{Failure, Peer};
 use crate::ir::ErrorKind;
@@ -17,7 +17,12 @@ pub struct Candidate {
 }
 
 impl Reader for Candidate {
-    fn whole(&mut self, reply: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn whole(
+        &mut self,
+        reply: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         self.event(reply, peer, said)?;
         match said.has_begun() {
             true => Ok(()),
@@ -25,7 +30,12 @@ impl Reader for Candidate {
         }
     }
 
-    fn event(&mut self, event: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn event(
+        &mut self,
+        event: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         if let Some(usage) = event.get("usageMetadata") {
             let thoughts = count(usage, "/thoughtsTokenCount");
             said.usage(Usage {
@@ -75,7 +85,7 @@ impl Reader for Candidate {
 }
 
 impl Candidate {
-    fn part(&mut self, part: &Json, said: &mut Said) {
+    fn part(&mut self, part: &Json, said: &mut ReplyParts) {
         let thought = part.get("thought") == Some(&Json::Bool(true));
         match thought {
             true => said.thought(text(part, "/text")),

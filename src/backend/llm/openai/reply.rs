@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::backend::llm::protocol::Reader;
-use crate::backend::llm::said::{Said, count, list, text, unreadable};
+use crate::backend::llm::reply_parts::{ReplyParts, count, list, text, unreadable};
 use crate::backend::wire::{Failure, Peer};
 use crate::run::model::{FinishReason, Usage};
 
@@ -17,7 +17,12 @@ pub struct Completion {
 }
 
 impl Reader for Completion {
-    fn whole(&mut self, reply: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn whole(
+        &mut self,
+        reply: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         let Some(choice) = reply.pointer("/choices/0") else {
             return Err(unreadable(peer, "it has no choice"));
         };
@@ -30,7 +35,12 @@ impl Reader for Completion {
         Ok(())
     }
 
-    fn event(&mut self, event: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn event(
+        &mut self,
+        event: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         if !event.is_object() {
             return Err(unreadable(peer, "a chunk is no object"));
         }
@@ -49,14 +59,19 @@ impl Reader for Completion {
         Ok(())
     }
 
-    fn close(&mut self, said: &mut Said) {
+    fn close(&mut self, said: &mut ReplyParts) {
         self.calls.finish().for_each(|call| said.call(call));
     }
 }
 
 impl Completion {
     /// A message, or the part of one that a chunk adds.
-    fn message(&mut self, message: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn message(
+        &mut self,
+        message: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         // vLLM, llama.cpp and DeepSeek name its thinking one way, Ollama and OpenRouter the other.
         let thought = match text(message, "/reasoning_content") {
             "" => text(message, "/reasoning"),
@@ -81,7 +96,7 @@ impl Completion {
     }
 }
 
-fn end(word: &str, said: &mut Said) {
+fn end(word: &str, said: &mut ReplyParts) {
     said.end(match word {
         "content_filter" => FinishReason::ContentFilter,
         "length" => FinishReason::Length,
@@ -90,7 +105,7 @@ fn end(word: &str, said: &mut Said) {
     });
 }
 
-impl Said {
+impl ReplyParts {
     /// `usage` of a reply or a chunk, where it has one.
     fn usage_of(&mut self, reply: &Json) {
         if let Some(usage) = reply.get("usage").filter(|usage| usage.is_object()) {

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::backend::llm::protocol::Reader;
-use crate::backend::llm::said::{Said, count, list, text, unreadable};
+use crate::backend::llm::reply_parts::{ReplyParts, count, list, text, unreadable};
 use crate::backend::llm::settings::Kind;
 use crate::backend::wire::{Failure, Peer};
 use crate::run::model::{FinishReason, ToolCallRequest, Usage};
@@ -18,14 +18,24 @@ pub struct Response {
 }
 
 impl Reader for Response {
-    fn whole(&mut self, reply: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn whole(
+        &mut self,
+        reply: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         if !reply.get("output").is_some_and(Json::is_array) {
             return Err(unreadable(peer, "it has no `output`"));
         }
         self.end(reply, peer, said)
     }
 
-    fn event(&mut self, event: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn event(
+        &mut self,
+        event: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         let delta = text(event, "/delta");
         match text(event, "/type") {
             "response.output_text.delta" => {
@@ -58,7 +68,7 @@ impl Reader for Response {
 }
 
 impl Response {
-    fn item(&mut self, item: &Json, said: &mut Said) {
+    fn item(&mut self, item: &Json, said: &mut ReplyParts) {
         match text(item, "/type") {
             "message" if !self.pieces => {
                 for part in list(item, "/content") {
@@ -84,7 +94,12 @@ impl Response {
     }
 
     /// The reply as a whole, at its end.
-    fn end(&mut self, response: &Json, peer: Peer<'_>, said: &mut Said) -> Result<(), Failure> {
+    fn end(
+        &mut self,
+        response: &Json,
+        peer: Peer<'_>,
+        said: &mut ReplyParts,
+    ) -> Result<(), Failure> {
         if let Some(usage) = response.get("usage").filter(|usage| usage.is_object()) {
             said.usage(Usage {
                 input_tokens: count(usage, "/input_tokens"),

@@ -15,19 +15,19 @@ use crate::ir::{Flow, GraphId, Tool, ToolId};
 
 /// What of a graph's `out` fields is the tool's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Gives {
+pub enum ResultShape {
     /// All of them, an object.
     All,
     /// The only one.
     Field(String),
 }
 
-impl Gives {
+impl ResultShape {
     /// The result.
     pub fn of(&self, mut output: JsonMap<String, Json>) -> Json {
         match self {
-            Gives::All => Json::Object(output),
-            Gives::Field(name) => output.remove(name).unwrap_or_default(),
+            ResultShape::All => Json::Object(output),
+            ResultShape::Field(name) => output.remove(name).unwrap_or_default(),
         }
     }
 }
@@ -42,7 +42,7 @@ const WHOSE: &str = "in the graph";
 pub fn fit(
     (tool, types): (&Tool, &TypeTable),
     (flow, id): (&Flow, GraphId),
-) -> Result<Gives, Vec<String>> {
+) -> Result<ResultShape, Vec<String>> {
     let Some(graph) = flow.graphs.get(id) else {
         return Err(vec!["the flow has no such graph".to_owned()]);
     };
@@ -111,11 +111,11 @@ fn begins(field: &Field) -> bool {
 fn result(
     (tool, types): (&Tool, &TypeTable),
     (flow, graph): (&Flow, &Graph),
-) -> Result<Gives, String> {
+) -> Result<ResultShape, String> {
     let fields = graph.fields.iter();
     let outputs: Vec<&Field> = fields.filter(|field| field.mode.is_out()).collect();
     let Some(ty) = &tool.returns else {
-        return Ok(Gives::All);
+        return Ok(ResultShape::All);
     };
     let gives = |field: &Field, ty: &Type| {
         let schema = json_schema(&field.ty, &flow.types);
@@ -126,10 +126,10 @@ fn result(
         && gives(only, ty).is_ok()
         && !matches!(ty, Type::Json)
     {
-        return Ok(Gives::Field(only.name.clone()));
+        return Ok(ResultShape::Field(only.name.clone()));
     }
     let record = match ty {
-        Type::Json => return Ok(Gives::All),
+        Type::Json => return Ok(ResultShape::All),
         Type::Record(id) => types.records.get(*id),
         _ => None,
     };
@@ -165,7 +165,7 @@ fn result(
             "its `out` field `{}` is none of the tool's result `{}`",
             more.name, record.name
         )),
-        None => Ok(Gives::All),
+        None => Ok(ResultShape::All),
     }
 }
 

@@ -19,12 +19,12 @@ pub fn kept(
     if element.itself().is_some() {
         let mut inner = env.clone();
         inner.insert(bound.name.to_owned(), element.clone());
-        let told = vetted(condition, true, &inner);
-        return Some((element.clone().vouched(told.clone()), told));
+        let facts = vetted(condition, true, &inner);
+        return Some((element.clone().vouched(facts.clone()), facts));
     }
     let all = element.leaves();
     let (mut kept, mut parts, mut others) = (element.clone(), Vec::new(), Vetted::new());
-    for vouch in bound.told(condition, env) {
+    for vouch in bound.facts(condition, env) {
         let under = bound.under(&vouch).map(<[String]>::to_vec);
         let vouch = bound.known_as(vouch, &all);
         let whole = || vec![Vouch::whole(vouch.relies.clone())];
@@ -83,7 +83,7 @@ impl<'a> Bound<'a> {
     }
 
     /// What a condition on it vouches for.
-    pub fn told(&self, condition: &Expr, env: &Env) -> Vetted {
+    pub fn facts(&self, condition: &Expr, env: &Env) -> Vetted {
         let mut inner = env.clone();
         let bound = Leaf::new(Path(vec![self.root.clone()]), condition.span);
         inner.insert(self.name.to_owned(), Made::leaf(bound));

@@ -5,10 +5,10 @@ use crate::ir::{FieldId, FieldMode, GraphId, NodeId};
 use crate::resolve::program::{Graph, Node, Route, Work};
 
 use super::super::super::cfg::{BlockId, EdgeKind, Transition};
+use super::facts::{facts_of_way, jump_of};
 use super::graph::block;
 use super::leaf::{Leaf, Path};
 use super::search::{Inside, Key, Search};
-use super::told::{jump_of, told_by_way};
 use super::value::made;
 use super::vouch::Vetted;
 use super::write::Behind;
@@ -49,13 +49,13 @@ impl<'a> Search<'a> {
                     .flat_map(Route::jumps)
                     .find(|j| j.span == transition.span);
                 let inside = Inside::Start(key.graph);
-                let told = match self.wanted.guarded {
-                    true => self.told_at_start(key.graph, transition.span),
+                let facts = match self.wanted.guarded {
+                    true => self.facts_at_start(key.graph, transition.span),
                     false => Vetted::new(),
                 };
-                match self.written(at, key, inside, jump.map(|j| &j.set[..]), &told) {
+                match self.written(at, key, inside, jump.map(|j| &j.set[..]), &facts) {
                     Ok(Behind::There) => {
-                        if self.is_told(inside, &told, &self.whole(graph, key)) {
+                        if self.path_is_vouched(inside, &facts, &self.whole(graph, key)) {
                             return None;
                         }
                         let rest = self.rest(key);
@@ -110,8 +110,8 @@ impl<'a> Search<'a> {
     ) -> Option<Source> {
         let env = self.lets((key.graph, id));
         let path = self.whole(graph, key);
-        let told = match self.wanted.guarded {
-            true => told_by_way(graph, (id, node), (transition.kind, transition.span), &env),
+        let facts = match self.wanted.guarded {
+            true => facts_of_way(graph, (id, node), (transition.kind, transition.span), &env),
             false => Vetted::new(),
         };
         let by_way = matches!(transition.kind, EdgeKind::Edge | EdgeKind::Goto);
@@ -120,12 +120,12 @@ impl<'a> Search<'a> {
             false => Inside::Before(key.graph, id),
         };
         let jump = jump_of(graph, node, id, transition);
-        match self.written(at, key, after, jump.map(|jump| &jump.set[..]), &told) {
+        match self.written(at, key, after, jump.map(|jump| &jump.set[..]), &facts) {
             Ok(Behind::There) => {}
             Ok(Behind::Gone) => return None,
             Err(source) => return Some(source),
         }
-        if goes_on && self.is_told(after, &told, &path) {
+        if goes_on && self.path_is_vouched(after, &facts, &path) {
             return None;
         }
         let own = matches!(
@@ -134,7 +134,7 @@ impl<'a> Search<'a> {
         );
         let skipped = node.skips.iter().any(|skip| skip.to.is_none());
         if own {
-            let mut known = self.on_both_sides((key.graph, id), told);
+            let mut known = self.on_both_sides((key.graph, id), facts);
             known.extend(self.guards_in(node, &env));
             let work = Inside::Work(key.graph, id);
             match self.written(at, key, work, Some(&node.set), &known) {
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
                 return Some(source);
             }
             self.by_child(at, key, (id, node), graph);
-            if !skipped && self.is_told(Inside::Before(key.graph, id), &known, &path) {
+            if !skipped && self.path_is_vouched(Inside::Before(key.graph, id), &known, &path) {
                 return None;
             }
         }

@@ -129,9 +129,9 @@ impl<'a> Macro<'a> {
                 let element = of.part(EACH, None);
                 Some(Made::list(match self.args {
                     [name, condition, value] => {
-                        let (kept, told) = kept(&element, (name, condition), self.env)?;
-                        let inner = self.scope(&[(first?, kept)]).knowing(&told);
-                        made(value, &inner).vouched(told).loose()
+                        let (kept, facts) = kept(&element, (name, condition), self.env)?;
+                        let inner = self.scope(&[(first?, kept)]).knowing(&facts);
+                        made(value, &inner).vouched(facts).loose()
                     }
                     _ => made(self.args.last()?, &self.scope(&[(first?, element)])).loose(),
                 }))

@@ -8,7 +8,7 @@
 //! more than places times fields.
 //!
 //! Reading order: [`leaf`] (paths), [`made`] (values by their parts), [`env`](mod@env) (scopes), [`value`] and [`function`] (expressions), `text` (templates),
-//! [`vouch`] (conditions, with `bound`), [`shape`] (types), [`graph`] (places, and what is sent), [`search`], [`cross`] (one step back), `aside` (what runs beside), [`told`],
+//! [`vouch`] (conditions, with `bound`), [`shape`] (types), [`graph`] (places, and what is sent), [`search`], [`cross`] (one step back), `aside` (what runs beside), [`facts`],
 //! [`write`](mod@write), [`resolve`], [`body`] (tools).
 
 mod aside;
@@ -17,6 +17,7 @@ mod bound;
 mod context;
 mod cross;
 mod env;
+mod facts;
 mod function;
 mod graph;
 mod leaf;
@@ -25,7 +26,6 @@ mod resolve;
 mod search;
 mod shape;
 mod text;
-mod told;
 mod value;
 mod vouch;
 mod write;

@@ -9,11 +9,11 @@ use crate::resolve::program::{Graph, ModelCall, Work};
 use super::super::super::cfg::BlockId;
 use super::cross::{Source, marked};
 use super::env::{Env, env, env_knowing};
+use super::facts::facts_of_way;
 use super::leaf::{Leaf, leaves, text_leaves, vouched};
 use super::made::{EACH, ELEMENT, KEY, is_index};
 use super::search::{Inside, Search};
 use super::shape::{plainly, shape};
-use super::told::told_by_way;
 use super::value::made;
 use super::vouch::Vetted;
 
@@ -237,23 +237,23 @@ impl<'a> Search<'a> {
                 None => Default::default(),
             };
             // What is sent stands behind the arm's condition.
-            let mut told = Vetted::new();
+            let mut facts = Vetted::new();
             if let (Some((by, (graph, node))), Maker::Node(_, why)) = (sender, by)
                 && self.wanted.guarded
             {
                 let transition = (why, transition);
-                told = told_by_way(graph, (by, node), transition, &env);
-                told.extend(self.on_both_sides((id, by), self.guards(node)));
-                env = env_knowing(&node.lets, &told);
+                facts = facts_of_way(graph, (by, node), transition, &env);
+                facts.extend(self.on_both_sides((id, by), self.guards(node)));
+                env = env_knowing(&node.lets, &facts);
             }
             if by == Maker::Start && self.wanted.guarded {
-                told = self.told_at_start(id, transition);
-                env = env.knowing(&told);
+                facts = self.facts_at_start(id, transition);
+                env = env.knowing(&facts);
             }
             let elements = made(items, &env).part(ELEMENT, None);
             env.insert(var.node.clone(), elements);
             let made_from = made(&arg.value, &env).below(&rest).leaves();
-            let made_from = vouched(made_from, &told);
+            let made_from = vouched(made_from, &facts);
             let inside = Inside::jump(id, by);
             for leaf in made_from {
                 let note = (leaf.span, format!("sent as `{name}` here"));

@@ -358,10 +358,10 @@ impl<'a> Search<'a> {
     }
 
     /// The same where that is vouched for.
-    pub(super) fn lets_knowing(&mut self, at: (GraphId, NodeId), told: &Vetted) -> Rc<Env> {
+    pub(super) fn lets_knowing(&mut self, at: (GraphId, NodeId), facts: &Vetted) -> Rc<Env> {
         match self.node(at.0, at.1) {
-            Some((_, node)) if told.iter().any(|vouch| vouch.said.is_some()) => {
-                Rc::new(env_knowing(&node.lets, told))
+            Some((_, node)) if facts.iter().any(|vouch| vouch.said.is_some()) => {
+                Rc::new(env_knowing(&node.lets, facts))
             }
             _ => self.lets(at),
         }

@@ -7,7 +7,7 @@ use super::env::Env;
 use super::function::call;
 use super::leaf::{Leaf, Path};
 use super::made::{EACH, ELEMENT, KEY, Made, index, is_index};
-use super::vouch::{Vouch, told};
+use super::vouch::{Vouch, facts};
 
 /// What a value is made from, part by part.
 pub fn made(expr: &Expr, env: &Env) -> Made {
@@ -47,10 +47,10 @@ fn made_of(expr: &Expr, env: &Env) -> Made {
             Made::any([made(left, env), made(right, env)]).loose()
         }
         ExprKind::Conditional(condition, yes, no) => {
-            let told = told(condition, env);
+            let facts = facts(condition, env);
             let (yes, no) = (
-                made(yes, &env.knowing(&told.yes)).vouched(told.yes),
-                made(no, &env.knowing(&told.no)).vouched(told.no),
+                made(yes, &env.knowing(&facts.yes)).vouched(facts.yes),
+                made(no, &env.knowing(&facts.no)).vouched(facts.no),
             );
             Made::any([yes, no]).loose()
         }

@@ -87,16 +87,16 @@ pub fn guards<'a>(
 
 /// What is vouched for where the condition has that truth.
 pub fn vetted(condition: &Expr, truth: bool, env: &Env) -> Vetted {
-    let told = told(condition, env);
+    let facts = facts(condition, env);
     match truth {
-        true => told.yes,
-        false => told.no,
+        true => facts.yes,
+        false => facts.no,
     }
 }
 
 /// What a condition vouches for where it holds, and where it doesn't.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct ConditionFacts {
     /// Where it holds.
     pub yes: Vetted,
     /// Where it doesn't.
@@ -104,23 +104,23 @@ pub struct Told {
 }
 
 /// Both. Each part of the condition is looked at once.
-pub fn told(condition: &Expr, env: &Env) -> Told {
+pub fn facts(condition: &Expr, env: &Env) -> ConditionFacts {
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, of) => {
-            let Told { yes, no } = told(of, env);
-            Told { yes: no, no: yes }
+            let ConditionFacts { yes, no } = facts(of, env);
+            ConditionFacts { yes: no, no: yes }
         }
         ExprKind::Logical(op, operands) => {
-            let parts = operands.iter().map(|operand| told(operand, env));
+            let parts = operands.iter().map(|operand| facts(operand, env));
             let (yes, no): (Vec<Vetted>, Vec<Vetted>) =
-                parts.map(|told| (told.yes, told.no)).unzip();
+                parts.map(|facts| (facts.yes, facts.no)).unzip();
             let all = |parts: Vec<Vetted>| parts.into_iter().flatten().collect();
             match op {
-                LogicalOp::And => Told {
+                LogicalOp::And => ConditionFacts {
                     yes: all(yes),
                     no: common(no),
                 },
-                LogicalOp::Or => Told {
+                LogicalOp::Or => ConditionFacts {
                     yes: common(yes),
                     no: all(no),
                 },
@@ -131,22 +131,22 @@ pub fn told(condition: &Expr, env: &Env) -> Told {
             target,
             function,
             args,
-        } => Told {
+        } => ConditionFacts {
             yes: by_call(target.as_deref(), &function.node, args, env),
             no: Vec::new(),
         },
-        _ => Told::default(),
+        _ => ConditionFacts::default(),
     }
 }
 
-fn compared(op: BinaryOp, left: &Expr, right: &Expr, env: &Env) -> Told {
+fn compared(op: BinaryOp, left: &Expr, right: &Expr, env: &Env) -> ConditionFacts {
     if !matches!(op, BinaryOp::In | BinaryOp::Equal | BinaryOp::NotEqual) {
-        return Told::default();
+        return ConditionFacts::default();
     }
     let (of, with) = (made(left, env), made(right, env));
     if op == BinaryOp::In {
         let among = with.part(EACH, None).leaves();
-        return Told {
+        return ConditionFacts {
             yes: vouch(left, &of, &among).into_iter().collect(),
             no: Vec::new(),
         };
@@ -162,7 +162,7 @@ fn compared(op: BinaryOp, left: &Expr, right: &Expr, env: &Env) -> Told {
         BinaryOp::Equal => (known, Vec::new()),
         _ => (Vec::new(), known),
     };
-    Told { yes, no }
+    ConditionFacts { yes, no }
 }
 
 fn by_call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> Vetted {
@@ -177,8 +177,8 @@ fn by_call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> V
             let Some(bound) = Bound::of(name, condition) else {
                 return Vec::new();
             };
-            let told = bound.told(condition, env).into_iter();
-            let others = told.filter(|vouch| bound.under(vouch).is_none());
+            let facts = bound.facts(condition, env).into_iter();
+            let others = facts.filter(|vouch| bound.under(vouch).is_none());
             let others = others.filter(|vouch| !vouch.mentions(bound.name));
             others.map(|vouch| bound.known_as(vouch, &among)).collect()
         }
@@ -189,8 +189,8 @@ fn by_call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> V
                 return Vec::new();
             };
             let all = of.leaves();
-            let told = bound.told(condition, env).into_iter();
-            let each = told.filter_map(|vouch| {
+            let facts = bound.facts(condition, env).into_iter();
+            let each = facts.filter_map(|vouch| {
                 let rest = bound.under(&vouch)?.to_vec();
                 let relies = bound.known_as(vouch, &all).relies;
                 each_of(over, &of, rest, relies)

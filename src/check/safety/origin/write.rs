@@ -31,7 +31,7 @@ impl<'a> Search<'a> {
         key: Key,
         inside: Inside,
         set: Option<&'a [SetItem]>,
-        told: &Vetted,
+        facts: &Vetted,
     ) -> Result<Behind, Source> {
         let graph = self.program.graphs.get(key.graph);
         let Some(field) = graph.and_then(|graph| graph.fields.get(key.field)) else {
@@ -43,9 +43,9 @@ impl<'a> Search<'a> {
             if let Some((span, word)) = self.wanted.mark(&field.marks) {
                 return Err(marked(span, word, &field.name.node));
             }
-            let env = self.env_of(inside, told);
+            let env = self.env_of(inside, facts);
             let made_from = self.below(key, &item.value, item.replace, &env);
-            let made_from = vouched(made_from, told);
+            let made_from = vouched(made_from, facts);
             let note = (
                 item.name.span,
                 format!("written to `{}` here", field.name.node),
@@ -101,11 +101,11 @@ impl<'a> Search<'a> {
         kept.below(&self.rest(key)).leaves()
     }
 
-    fn env_of(&mut self, inside: Inside, told: &Vetted) -> Rc<Env> {
+    fn env_of(&mut self, inside: Inside, facts: &Vetted) -> Rc<Env> {
         match inside {
             Inside::Before(graph, node)
             | Inside::Work(graph, node)
-            | Inside::After(graph, node) => self.lets_knowing((graph, node), told),
+            | Inside::After(graph, node) => self.lets_knowing((graph, node), facts),
             Inside::Body(_, _, tool) => {
                 let body = self
                     .program
@@ -115,7 +115,7 @@ impl<'a> Search<'a> {
                 Rc::new(body.map_or_else(Env::new, |body| env(&body.lets)))
             }
             Inside::Start(_) | Inside::Join(..) | Inside::Handler(_) | Inside::End(_) => {
-                Rc::new(Env::new().knowing(told))
+                Rc::new(Env::new().knowing(facts))
             }
         }
     }
@@ -137,11 +137,11 @@ impl<'a> Search<'a> {
                 continue;
             };
             let Some(body) = &tool.body else { continue };
-            let told = match self.wanted.guarded {
+            let facts = match self.wanted.guarded {
                 true => guards(std::iter::empty(), &body.requires, &env(&body.lets)),
                 false => Vetted::new(),
             };
-            let env = env_knowing(&body.lets, &told);
+            let env = env_knowing(&body.lets, &facts);
             for item in body.writes().filter(|item| item.name.node == *name) {
                 let (field, value) = (&item.name, &item.value);
                 let inside = Inside::Body(key.graph, id, used.node);
@@ -150,7 +150,7 @@ impl<'a> Search<'a> {
                     format!("written to `{name}` by tool `{}`", tool.name.node),
                 );
                 let made_from = self.below(key, value, false, &env);
-                for leaf in vouched(made_from, &told) {
+                for leaf in vouched(made_from, &facts) {
                     let hit = self.resolve_noting(inside, &leaf, Some(at), note.clone());
                     if hit.is_some() {
                         return hit;

@@ -14,7 +14,7 @@ use super::settings::Structured;
 
 /// Parts of a reply that can be given out, and what is held back until it is whole.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct ReplyParts {
     ready: VecDeque<ChatDelta>,
     calls: Vec<ToolCallRequest>,
     refusal: String,
@@ -30,7 +30,7 @@ pub struct Said {
     begun: bool,
 }
 
-impl Said {
+impl ReplyParts {
     /// Nothing yet, of a reply of that form.
     pub fn new(form: Option<&Form>) -> Self {
         let tool = form.filter(|form| form.way == Structured::Tool);

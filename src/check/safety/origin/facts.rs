@@ -13,17 +13,17 @@ use super::vouch::{Vetted, guards, vetted};
 
 impl Search<'_> {
     /// What is vouched for where a graph begins by that way.
-    pub(super) fn told_at_start(&self, id: GraphId, transition: Span) -> Vetted {
+    pub(super) fn facts_at_start(&self, id: GraphId, transition: Span) -> Vetted {
         let graph = self.program.graphs.get(id);
         match graph.and_then(|graph| graph.start.as_ref()) {
-            Some(Route::Arms(arms, _)) => told_by_arm(arms, transition, &Env::new()),
+            Some(Route::Arms(arms, _)) => facts_of_arm(arms, transition, &Env::new()),
             Some(Route::Always(_)) | None => Vetted::new(),
         }
     }
 
     /// Whether one of these vouches for the path.
-    pub(super) fn is_told(&mut self, inside: Inside, told: &Vetted, path: &Path) -> bool {
-        let mut own = told.iter().filter(|vouch| vouch.holds(path));
+    pub(super) fn path_is_vouched(&mut self, inside: Inside, facts: &Vetted, path: &Path) -> bool {
+        let mut own = facts.iter().filter(|vouch| vouch.holds(path));
         own.any(|vouch| self.trusts(inside, &vouch.relies))
     }
 
@@ -66,9 +66,9 @@ impl Search<'_> {
     }
 
     /// What of it holds on both sides of what the node writes: not what is said of a field that it does.
-    pub(super) fn on_both_sides(&self, (graph, id): (GraphId, NodeId), told: Vetted) -> Vetted {
-        if told.is_empty() {
-            return told;
+    pub(super) fn on_both_sides(&self, (graph, id): (GraphId, NodeId), facts: Vetted) -> Vetted {
+        if facts.is_empty() {
+            return facts;
         }
         let cfg = self.cfgs.get(graph);
         let node = cfg.and_then(|cfg| cfg.nodes.get(id));
@@ -76,12 +76,12 @@ impl Search<'_> {
             .filter_map(|write| self.program.graphs.get(graph)?.fields.get(write.field))
             .map(|field| field.name.node.as_str())
             .collect();
-        let mut told = told;
-        told.retain(|vouch| match vouch.path.0.as_slice() {
+        let mut facts = facts;
+        facts.retain(|vouch| match vouch.path.0.as_slice() {
             [root, field, ..] if root == "state" => !written.contains(&field.as_str()),
             _ => vouch.said.is_none() || written.is_empty() || !vouch.mentions("state"),
         });
-        told
+        facts
     }
 }
 
@@ -101,14 +101,14 @@ pub(super) fn jump_of<'a>(
 }
 
 /// What is vouched for where a node takes a way: its arm, or the `skip`.
-pub(super) fn told_by_way(
+pub(super) fn facts_of_way(
     graph: &Graph,
     (id, node): (NodeId, &Node),
     (kind, transition): (EdgeKind, Span),
     env: &Env,
 ) -> Vetted {
     let arms = |route: &Route| match route {
-        Route::Arms(arms, _) => told_by_arm(arms, transition, env),
+        Route::Arms(arms, _) => facts_of_arm(arms, transition, env),
         Route::Always(_) => Vetted::new(),
     };
     match kind {
@@ -128,7 +128,7 @@ pub(super) fn told_by_way(
     }
 }
 
-fn told_by_arm(arms: &[Arm], span: Span, env: &Env) -> Vetted {
+fn facts_of_arm(arms: &[Arm], span: Span, env: &Env) -> Vetted {
     let Some(at) = arms.iter().position(|arm| arm.jump.span == span) else {
         return Vetted::new();
     };

@@ -14,7 +14,7 @@ use super::load::{self, Broken, File};
 use super::play::Report;
 
 /// What all files are played with.
-pub struct Hall<'a> {
+pub struct TestSession<'a> {
     /// Groups that are played at the same time.
     pub turns: Arc<Semaphore>,
     /// Files whose services run at the same time.
@@ -27,7 +27,7 @@ pub struct Hall<'a> {
     pub context: &'a Context,
 }
 
-impl Hall<'_> {
+impl TestSession<'_> {
     /// Plays groups of a file. The inner error is of one that can't be played, which has been said.
     pub async fn play(
         &self,

@@ -56,7 +56,7 @@ enum Detail {
 }
 
 /// Shows a run.
-pub struct Talk {
+pub struct ChatDisplay {
     parts: Parts,
     seen: Seen,
     detail: Detail,
@@ -77,8 +77,8 @@ pub struct Talk {
     notes: Box<dyn Write + Send>,
 }
 
-impl Talk {
-    /// A talk in which nothing was said yet.
+impl ChatDisplay {
+    /// A conversation in which nothing was said yet.
     pub fn new(parts: Parts, seen: Seen, context: &Context) -> Self {
         let style = context.terminal.style;
         Self {
@@ -226,7 +226,7 @@ impl Talk {
     }
 }
 
-impl Shows for Talk {
+impl Shows for ChatDisplay {
     fn event(&mut self, event: Event) {
         if !self.is_new(&event) {
             return;
