@@ -1,8 +1,9 @@
 //! What every other module stands on: where text came from, typed indices, names that are close, spans of
-//! time as they are written, values that must not be seen, and the bounds of templates.
+//! time as they are written, values that must not be seen, the bounds of templates, and whether what computes is to stop.
 //!
 //! Nothing here knows of graphs, diagnostics or values; nothing here does I/O.
 
+pub mod cancel;
 pub mod credential;
 pub mod duration;
 pub mod foreign;

@@ -1,15 +1,18 @@
 //! Bounds of the template engine, for all that renders templates: how long a text may get, and how much is made on the way to it.
 //!
 //! The engine itself bounds its instructions. One instruction may work on a text or a list of any size (`join`, `replace`, `sort`), so filters
-//! are charged for what they are given and what they will make, before they do. Not charged is `~`, which adds no more than its
-//! operands are long.
+//! are charged for what they are given and what they will make, before they do. So is what grows from round to round of a loop
+//! ([`charge_growth`]), and what is printed.
 
 use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 
+use minijinja::functions;
 use minijinja::value::{Rest, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State, Template, UndefinedBehavior, Value};
+
+use super::cancel;
 
 /// Longest text of a rendering, in bytes.
 pub const MOST_TEXT: usize = 16 << 20;
@@ -25,6 +28,9 @@ const MOST_LEVELS: usize = 100;
 
 /// Most parts of `slice`, and elements of `batch`.
 const MOST_PARTS: usize = 100_000;
+
+/// For a value that replaces one before it, a part of its size is charged: honest ones grow a little in each round.
+const GROWTH: u64 = 4;
 
 /// Filters of the engine that work on all of what they are given.
 const CHARGED: [&str; 23] = [
@@ -73,7 +79,25 @@ pub fn bound(environment: &mut Environment<'static>, undefined: UndefinedBehavio
             builtin.empty_state().apply_filter(name, &args)
         });
     }
+    environment.add_function("range", range);
     environment.remove_global("debug");
+}
+
+/// The numbers of the engine's `range`, which end where the rendering is to stop.
+fn range(lower: isize, upper: Option<isize>, step: Option<isize>) -> Result<Value, Error> {
+    let count = functions::range(lower, upper, step)?.len().unwrap_or(0);
+    let (from, step) = (upper.map_or(0, |_| lower), step.unwrap_or(1));
+    Ok(Value::make_iterable(move || {
+        (0..count).map(move |at| match cancel::is_asked() {
+            true => Value::from(stopped()),
+            false => Value::from(from + at as isize * step),
+        })
+    }))
+}
+
+/// What a rendering that is to stop fails with.
+pub fn stopped() -> Error {
+    Error::new(ErrorKind::InvalidOperation, cancel::STOPPED)
 }
 
 /// Renders a template within the bounds.
@@ -112,8 +136,11 @@ pub fn within<T>(work: impl FnOnce() -> T) -> T {
 /// Charges the rendering under way.
 ///
 /// # Errors
-/// Where nothing is left for it.
+/// Where nothing is left for it, or it is to stop.
 pub fn charge(bytes: u64) -> Result<(), Error> {
+    if cancel::is_asked() {
+        return Err(stopped());
+    }
     let left = LEFT.get().checked_sub(bytes);
     LEFT.set(left.unwrap_or(0));
     left.map(drop).ok_or_else(|| {
@@ -128,6 +155,21 @@ pub fn charge(bytes: u64) -> Result<(), Error> {
 /// As [`charge`] has them, and where a value is nested without end.
 pub fn charge_value(value: &Value) -> Result<(), Error> {
     walk(value, MOST_LEVELS)
+}
+
+/// Charges for a value that takes the place of an earlier one: a quarter of it.
+///
+/// # Errors
+/// As [`charge_value`] has them, and where it is a text that is too long.
+pub fn charge_growth(value: &Value) -> Result<(), Error> {
+    if value.as_str().is_some_and(|text| text.len() > MOST_TEXT) {
+        return Err(too_long());
+    }
+    let before = LEFT.get();
+    charge_value(value)?;
+    let used = before - LEFT.get();
+    LEFT.set(before - used / GROWTH);
+    Ok(())
 }
 
 fn walk(value: &Value, levels: usize) -> Result<(), Error> {

@@ -124,6 +124,44 @@ pub enum ChatDelta {
     Finish(FinishReason),
 }
 
+/// What the parts of a reply come to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChatReply {
+    /// Its text.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// What its provider needs back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<Opaque>,
+    /// Calls that it asks for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallRequest>,
+    /// Tokens.
+    pub usage: Usage,
+    /// Why it ended; `None` where it has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish: Option<FinishReason>,
+}
+
+impl ChatReply {
+    /// Takes in the next part.
+    pub fn add(&mut self, delta: ChatDelta) {
+        match delta {
+            ChatDelta::Text(text) => self.text.push_str(&text),
+            // Thinking is the provider's own; what the flow keeps is the reply.
+            ChatDelta::Reasoning(_) => {}
+            ChatDelta::Opaque { provider, data } => {
+                let at = self.text.len();
+                self.opaque.push(Opaque { at, provider, data });
+            }
+            ChatDelta::ToolCall(call) => self.tool_calls.push(call),
+            ChatDelta::Usage(usage) => self.usage = usage,
+            ChatDelta::Finish(reason) => self.finish = Some(reason),
+        }
+    }
+}
+
 /// What a provider needs back, at its place in the text of a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opaque {

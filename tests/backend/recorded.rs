@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use graphc::backend::scenario::cassette::{self, Answer, Reply};
+use graphc::backend::scenario::cassette::{self, Answer};
 use graphc::backend::scenario::{Script, Start, load};
 use graphc::backend::secret::{Secret, Secrets};
 use graphc::base::SourceMap;
 use graphc::ir::ErrorKind;
-use graphc::run::model::{CallContext, Opaque, ToolCallRequest};
+use graphc::run::model::{CallContext, ChatReply, Opaque, ToolCallRequest};
 use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
 use serde_json::{Value as Json, json};
 
@@ -202,11 +202,11 @@ fn what_stands_in_a_reply_keeps_its_place() {
         arguments: arguments.into(),
     };
     let reply = |text: &str, opaque, arguments| {
-        Answer::Reply(Reply {
+        Answer::Reply(ChatReply {
             text: text.into(),
             opaque: vec![opaque],
             tool_calls: vec![call(arguments)],
-            ..Reply::default()
+            ..ChatReply::default()
         })
     };
     let before = reply("at the desk, é", opaque(13, "desk"), "{\"at\":\"desk\"}");

@@ -20,8 +20,8 @@ use super::reply_parts::{ReplyParts, unreadable};
 use super::settings::{ApiKey, Kind, Settings};
 use super::{anthropic, gemini, openai, responses, stream};
 
-/// Most bytes of a reply that comes whole.
-pub(super) const LIMIT: usize = 64 << 20;
+/// Most bytes of a reply that comes whole: it is parsed at once, on a thread that others need.
+pub(super) const LIMIT: usize = 16 << 20;
 
 /// Serves all models of a provider.
 pub struct Provider {

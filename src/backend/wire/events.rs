@@ -9,7 +9,7 @@ use crate::backend::secret::Secrets;
 use super::lines::{LINE, Lines};
 use super::{Bounds, Failure, Peer};
 
-/// The most bytes of a whole stream.
+/// The most bytes of a whole stream: each word of a model has some 300 bytes of its own around it.
 const LIMIT: usize = 64 << 20;
 
 /// Name and data of an event.

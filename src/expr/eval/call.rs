@@ -93,7 +93,11 @@ fn from_table(
                 let text = text.eval(machine)?;
                 machine.spend(text.weight() / 16, span)?;
                 let result = match text.as_str() {
-                    Some(text) => Ok(apply(&regex, text)),
+                    Some(text) => {
+                        let applied = apply(&regex, text);
+                        machine.spend(applied.steps, span)?;
+                        Ok(applied.value)
+                    }
                     None => Err(format!("a text is expected, found `{}`", text.kind())),
                 };
                 finish(machine, result, found.name, span)
@@ -106,7 +110,17 @@ fn from_table(
                     .filter(|of| !found.quick || of.as_str().is_some());
                 let weight = read.map(Value::weight).sum::<usize>();
                 machine.spend(weight / 16, span)?;
-                finish(machine, compute(args), found.name, span)
+                let result = match found.rule {
+                    Rule::Pattern(apply) => match pattern::call(apply, args) {
+                        Ok(applied) => {
+                            machine.spend(applied.steps, span)?;
+                            Ok(applied.value)
+                        }
+                        Err(message) => Err(message),
+                    },
+                    _ => compute(args),
+                };
+                finish(machine, result, found.name, span)
             };
             node(move |machine| match nodes.as_slice() {
                 [a] => {

@@ -1,12 +1,15 @@
 //! The state of one evaluation, and what every compiled construct can do.
 
-use crate::base::Span;
+use crate::base::{Span, cancel};
 use crate::value::{MAX_TEXT, TEXT_TOO_LONG, Value};
 
 use super::{CompileError, Env, ErrorKind, EvalError};
 
 /// Loop iterations and created elements in one evaluation: seconds of work, far above honest use.
 const FUEL: u64 = 10_000_000;
+
+/// Steps between two looks at whether the evaluation is to stop.
+const STRIDE: u64 = 1 << 14;
 
 pub(super) type Evaluated = Result<Value, Box<EvalError>>;
 
@@ -75,8 +78,12 @@ impl<'a> Machine<'a> {
     pub fn spend(&mut self, amount: usize, span: Span) -> Result<(), Box<EvalError>> {
         match self.fuel.checked_sub(amount as u64) {
             Some(rest) => {
+                let looks = rest / STRIDE != self.fuel / STRIDE;
                 self.fuel = rest;
-                Ok(())
+                match looks && cancel::is_asked() {
+                    true => Err(EvalError::boxed(span, ErrorKind::Limit, cancel::STOPPED)),
+                    false => Ok(()),
+                }
             }
             None => {
                 self.fuel = 0;

@@ -25,6 +25,7 @@ pub(super) mod optional;
 pub(super) mod order;
 pub(crate) mod pattern;
 mod position;
+mod reread;
 pub mod signature;
 mod size;
 pub(super) mod span;

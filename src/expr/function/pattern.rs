@@ -4,19 +4,26 @@ use std::cell::RefCell;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::value::{Str, Value};
+use crate::value::{List, Str, Value};
 
-use super::args::{self, Computed};
+use super::args;
+use super::reread::Reread;
 use super::{Carries, Row, Rule};
 
 /// Bytes that a compiled pattern may take.
 const MAX_SIZE: usize = 1 << 20;
 
+/// Bytes that are read again for one step of an expression.
+const BYTES_A_STEP: usize = 8;
+
+/// Most steps of one call for what is read again: as many as an expression has.
+const MOST_STEPS: usize = 10_000_000;
+
 pub(super) const FUNCTIONS: &[Row] = &[
     Row::method(
         "matches",
         MATCHES,
-        |args| call(is_match, args),
+        |args| Ok(call(is_match, args)?.value),
         MATCHES_DOC,
         r#""abc1".matches("[0-9]")"#,
     )
@@ -25,7 +32,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     Row::global(
         "matches",
         MATCHES,
-        |args| call(is_match, args),
+        |args| Ok(call(is_match, args)?.value),
         MATCHES_DOC,
         r#"matches("abc", "^a.c$")"#,
     )
@@ -34,7 +41,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     Row::method(
         "regex_find",
         &["(string, string) -> string?"],
-        |args| call(find, args),
+        |args| Ok(call(find, args)?.value),
         "The first match of a regular expression, or of its first group where it has one; null where nothing matches.",
         r#""order 17".regex_find("order ([0-9]+)") == "17""#,
     )
@@ -42,7 +49,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     Row::method(
         "regex_find_all",
         &["(string, string) -> list<string>"],
-        |args| call(find_all, args),
+        |args| Ok(call(find_all, args)?.value),
         "All matches of a regular expression, or of its first group where it has one.",
         r#""a1b22".regex_find_all("[0-9]+") == ["1", "22"]"#,
     )
@@ -53,7 +60,21 @@ const MATCHES: &[&str] = &["(string, string) -> bool"];
 const MATCHES_DOC: &str = "Whether a regular expression (RE2 syntax) matches some part of the text; `^` and `$` bind it to the ends.";
 
 /// What a function does with its text once the pattern is compiled.
-pub type Apply = fn(&Regex, &str) -> Value;
+pub type Apply = fn(&Regex, &str) -> Applied;
+
+/// What that came to.
+pub struct Applied {
+    /// The result.
+    pub value: Value,
+    /// Steps of the expression that it took beside those for reading the text once.
+    pub steps: usize,
+}
+
+impl From<Value> for Applied {
+    fn from(value: Value) -> Self {
+        Self { value, steps: 0 }
+    }
+}
 
 /// Compiles a pattern; the error is in one line.
 pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
@@ -73,37 +94,55 @@ thread_local! {
     static LAST: RefCell<Option<(Str, Regex)>> = const { RefCell::new(None) };
 }
 
-fn call(apply: Apply, args: &[Value]) -> Computed {
+/// Applies a pattern that is an argument as well.
+///
+/// # Errors
+/// Where it is none, or an argument is no text.
+pub(crate) fn call(apply: Apply, args: &[Value]) -> Result<Applied, String> {
     let (text, pattern) = (args::text(args, 0)?, args::text(args, 1)?);
     LAST.with_borrow_mut(|last| match last {
         Some((known, regex)) if known == pattern => Ok(apply(regex, text)),
         _ => {
             let regex = regex(pattern)?;
-            let value = apply(&regex, text);
+            let applied = apply(&regex, text);
             *last = Some((pattern.clone(), regex));
-            Ok(value)
+            Ok(applied)
         }
     })
 }
 
-fn is_match(regex: &Regex, text: &str) -> Value {
-    Value::Bool(regex.is_match(text))
+fn is_match(regex: &Regex, text: &str) -> Applied {
+    Value::Bool(regex.is_match(text)).into()
 }
 
-fn find(regex: &Regex, text: &str) -> Value {
-    regex.captures(text).map_or(Value::Null, |captures| {
-        captures
-            .get(group(regex))
-            .map_or(Value::Null, |found| found.as_str().into())
-    })
+fn find(regex: &Regex, text: &str) -> Applied {
+    let found = regex.captures(text).and_then(|captures| {
+        let found = captures.get(group(regex))?;
+        Some(Value::from(found.as_str()))
+    });
+    found.unwrap_or_default().into()
 }
 
-fn find_all(regex: &Regex, text: &str) -> Value {
+fn find_all(regex: &Regex, text: &str) -> Applied {
     let group = group(regex);
-    let found = regex
-        .captures_iter(text)
-        .filter_map(|captures| captures.get(group).map(|found| found.as_str().into()));
-    Value::List(found.collect())
+    let mut found = List::new();
+    let mut reread = Reread::default();
+    let mut from = 0;
+    for captures in regex.captures_iter(text) {
+        if let Some(part) = captures.get(group) {
+            found.push(part.as_str().into());
+        }
+        let end = captures.get_match().end();
+        reread.count(regex.as_str(), text, (from, end));
+        from = end;
+        if reread.bytes / BYTES_A_STEP > MOST_STEPS {
+            break;
+        }
+    }
+    Applied {
+        value: Value::List(found),
+        steps: reread.bytes / BYTES_A_STEP,
+    }
 }
 
 /// The group that counts: the first, or the whole match where there is none.

@@ -24,6 +24,7 @@ mod keyword;
 mod language;
 mod lost;
 mod method;
+mod namespace;
 mod narrow;
 mod object;
 mod operation;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr};
 use minijinja::{Error, ErrorKind, Value as Shown};
 
+use crate::base::{cancel, rendering};
 use crate::expr::function::message;
 use crate::value::{Key, List, Map, Value};
 
@@ -46,7 +47,11 @@ impl Object for Items {
     }
 
     fn get_value(self: &Arc<Self>, key: &Shown) -> Option<Shown> {
-        self.0.get(key.as_usize()?).map(shown)
+        // Loops come by here.
+        match cancel::is_asked() {
+            true => Some(Shown::from(rendering::stopped())),
+            false => self.0.get(key.as_usize()?).map(shown),
+        }
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

@@ -12,6 +12,7 @@ use crate::base::{FileId, Span, rendering};
 
 use super::super::eval::Env;
 use super::super::scope::{Scope, Slot};
+use super::namespace::{self, Inserted};
 use super::object::{not_finite, shown};
 use super::reads::reads;
 use super::{chain, language, method, place};
@@ -35,6 +36,7 @@ pub struct TemplateError {
 pub struct Template {
     environment: Environment<'static>,
     text: TemplateText,
+    inserted: Inserted,
     names: Vec<(String, Slot)>,
     fields: Vec<(String, u32)>,
 }
@@ -63,14 +65,15 @@ impl Template {
     /// Compiles a template. Names that the scope lacks are left undefined: they are for
     /// [`check`](super::check()) to report. The error is one of syntax.
     pub fn compile(text: &TemplateText, scope: &Scope) -> Result<Template, TemplateError> {
-        if let Some(beyond) = super::chain::too_long(&text.text) {
+        if let Some(beyond) = chain::too_long(&text.text) {
             return Err(TemplateError {
                 message: beyond.message,
                 span: text.span_of(beyond.place.start, beyond.place.end),
             });
         }
-        let environment = environment(&text.text, scope.functions.clone())
-            .map_err(|error| located(text, &error))?;
+        let (source, inserted) = namespace::charged(&text.text);
+        let environment = environment(source, scope.functions.clone())
+            .map_err(|error| located(text, &inserted, &error))?;
         let reads = reads(text, scope);
         let fields = scope.state.as_deref();
         let field = |index: u32| {
@@ -84,6 +87,7 @@ impl Template {
         Ok(Template {
             environment,
             text: text.clone(),
+            inserted,
             names: reads.slots.iter().copied().filter_map(name).collect(),
             fields: reads.fields.iter().copied().filter_map(field).collect(),
         })
@@ -108,14 +112,11 @@ impl Template {
         self.environment
             .get_template(NAME)
             .and_then(|template| rendering::render(&template, Shown::from(context)))
-            .map_err(|error| located(&self.text, &error))
+            .map_err(|error| located(&self.text, &self.inserted, &error))
     }
 }
 
-fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'static>, Error> {
-    if let Some(beyond) = chain::too_long(text) {
-        return Err(Error::new(ErrorKind::SyntaxError, beyond.message));
-    }
+fn environment(text: String, functions: Arc<Vec<String>>) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     environment.set_fuel(Some(FUEL));
@@ -148,7 +149,8 @@ fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'s
     environment.add_filter("min", |state: &State, of: Shown, named: Kwargs| {
         filters::min(state, of, named).map(or_null)
     });
-    environment.add_template_owned(NAME, text.to_owned())?;
+    namespace::bound(&mut environment);
+    environment.add_template_owned(NAME, text)?;
     Ok(environment)
 }
 
@@ -271,14 +273,19 @@ fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Erro
             out.write_str(&json(value)?).map_err(Error::from)
         }
         ValueKind::Number if !is_finite(value) => Err(not_finite()),
-        _ => minijinja::escape_formatter(out, state, value),
+        // Also what is only captured, by `{% set x %}..{% endset %}`.
+        _ => {
+            rendering::charge(value.as_str().map_or(0, |text| text.len() as u64))?;
+            minijinja::escape_formatter(out, state, value)
+        }
     }
 }
 
-fn located(text: &TemplateText, error: &Error) -> TemplateError {
+fn located(text: &TemplateText, inserted: &Inserted, error: &Error) -> TemplateError {
     // The engine counts a bracket that the text ends without.
     let most = text.text.len();
-    let range = error.range().map(|range| place::whole(&text.text, range));
+    let range = error.range().map(|range| inserted.original(range));
+    let range = range.map(|range| place::whole(&text.text, range));
     let range = range.map(|range| range.start.min(most)..range.end.min(most));
     let range = range.map(|range| match error.kind() {
         ErrorKind::UndefinedError => place::operand(&text.text, range),

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
+use crate::base::cancel;
 use crate::base::secret::RunSecrets;
 use crate::ir::{ErrorKind, GraphId};
 
@@ -408,19 +409,35 @@ impl Engine {
     }
 
     async fn drive(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {
-        let run = run_frame(cx, frame, &cx.cancel);
+        // An expression that computes for long is polled by nobody: it asks this one itself.
+        let stop = cx.cancel.child_token();
+        let run = cancel::asking(stop.clone(), run_frame(cx, frame, &cx.cancel));
         let Some(limit) = options.timeout else {
             return run.await;
         };
-        tokio::time::timeout(limit, run).await.unwrap_or_else(|_| {
-            let message = format!(
-                "the run took longer than {}",
-                crate::base::duration::show(limit)
-            );
-            let error = RunError::new(ErrorKind::Timeout, message);
-            cx.cut_off.settle(cx, None, &error);
-            FrameEnd::Failed(error.lifted_by("--timeout"))
-        })
+        let _ends_the_timer = stop.clone().drop_guard();
+        tokio::spawn(stop_after(limit, stop.clone()));
+        let end = tokio::time::timeout(limit, run).await;
+        let is_late = stop.is_cancelled() && !cx.cancel.is_cancelled();
+        match end {
+            Ok(FrameEnd::Failed(error)) if is_late && error.kind == ErrorKind::Cancelled => {}
+            Ok(end) => return end,
+            Err(_) => {}
+        }
+        let message = format!(
+            "the run took longer than {}",
+            crate::base::duration::show(limit)
+        );
+        let error = RunError::new(ErrorKind::Timeout, message);
+        cx.cut_off.settle(cx, None, &error);
+        FrameEnd::Failed(error.lifted_by("--timeout"))
+    }
+}
+
+/// Cancels a token when its time is up, unless it is cancelled before.
+async fn stop_after(limit: Duration, stop: CancellationToken) {
+    if tokio::time::timeout(limit, stop.cancelled()).await.is_err() {
+        stop.cancel();
     }
 }
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::base::Span;
+use crate::base::{Span, cancel};
 use crate::expr::eval::{self, Effect, Env, Program};
 use crate::expr::scope::StateFields;
 use crate::expr::template::Template;
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::text::Anchor;
 use crate::ir::{self, ErrorKind, Flow, Place};
+use crate::run::effect::cancelled;
 use crate::run::error::{Passage, RunError};
 use crate::value::Value;
 
@@ -220,6 +221,9 @@ impl Code {
     /// As [`Code::eval`].
     pub fn intermediate(&self, env: &dyn Env) -> Result<Value, RunError> {
         self.program.eval(env).map_err(|error| {
+            if cancel::is_asked() {
+                return cancelled();
+            }
             let message = match self.shows_values {
                 true => error.message.as_str(),
                 false => error.without_values(),
@@ -305,6 +309,9 @@ impl Text {
 
     fn rendered(&self, env: &dyn Env) -> Result<String, RunError> {
         self.template.render(env).map_err(|error| {
+            if cancel::is_asked() {
+                return cancelled();
+            }
             RunError::new(ErrorKind::Expression, error.message).at(self.source.passage(error.span))
         })
     }

@@ -15,7 +15,7 @@ use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
 use crate::run::exchange::Exchange;
 use crate::run::model::{
-    CallContext, ChatDelta, ChatRequest, FinishReason, ModelError, Opaque, OutputSpec,
+    CallContext, ChatDelta, ChatReply, ChatRequest, FinishReason, ModelError, Opaque, OutputSpec,
     ToolCallRequest, ToolSpec, Usage, pieces,
 };
 use crate::run::ordinal::Of;
@@ -57,6 +57,20 @@ fn is_first(model: &usize) -> bool {
 
 fn is_nothing(usage: &Usage) -> bool {
     *usage == Usage::default()
+}
+
+impl From<ChatReply> for Reply {
+    fn from(reply: ChatReply) -> Self {
+        Self {
+            text: reply.text,
+            opaque: reply.opaque,
+            tool_calls: reply.tool_calls,
+            usage: reply.usage,
+            spent: Usage::default(),
+            finish: reply.finish,
+            model: 0,
+        }
+    }
 }
 
 impl Reply {
@@ -350,24 +364,19 @@ async fn one_attempt(
         waits: run.effects.waits.of_call(),
     };
     let asked = async {
-        let mut reply = Reply {
-            text: String::new(),
-            opaque: Vec::new(),
-            tool_calls: Vec::new(),
-            usage: Usage::default(),
-            spent: Usage::default(),
-            finish: None,
-            model: 0,
-        };
+        let mut reply = ChatReply::default();
         let mut pieces = Pieces::of(run, call, (effect, attempt));
         let mut stream = backend.stream(asked, &context).await?;
         while let Some(delta) = stream.next().await {
-            let said = receive(run, model, &mut reply, delta?, (effect, attempt));
-            *used.lock().unwrap_or_else(PoisonError::into_inner) = reply.usage;
-            let said = said.and_then(|from| reply.text.get(from..));
-            if let (Some(pieces), Some(text)) = (&mut pieces, said) {
-                pieces.add(text).await?;
+            let delta = delta?;
+            if let ChatDelta::Text(text) = &delta {
+                show(run, model, text, (effect, attempt));
+                if let Some(pieces) = &mut pieces {
+                    pieces.add(text).await?;
+                }
             }
+            reply.add(delta);
+            *used.lock().unwrap_or_else(PoisonError::into_inner) = reply.usage;
         }
         if let Some(pieces) = &mut pieces {
             pieces.send()?;
@@ -377,7 +386,7 @@ async fn one_attempt(
                 ErrorKind::ContentFilter,
                 "the provider cut the reply off for its content",
             ))),
-            Some(_) => Ok(reply),
+            Some(_) => Ok(Reply::from(reply)),
             None => Err(Failure::from(ModelError::new(
                 ErrorKind::Network,
                 "the reply broke off before its end",
@@ -409,43 +418,20 @@ async fn one_attempt(
     }
 }
 
-/// Takes in a part of a reply; gives where what it adds to the text begins.
-fn receive(
-    run: &TaskRun<'_>,
-    model: &Model,
-    reply: &mut Reply,
-    delta: ChatDelta,
-    (effect, attempt): (&str, u32),
-) -> Option<usize> {
-    match delta {
-        ChatDelta::Text(text) => {
-            let before = reply.text.len();
-            reply.text.push_str(&text);
-            if run.around.cx.wants(Mode::Messages) {
-                run.send(
-                    String::new(),
-                    EventKind::Token {
-                        text,
-                        model: model.name.clone(),
-                        call: effect.to_owned(),
-                        attempt,
-                        by: run.speaker(),
-                    },
-                );
-            }
-            return Some(before);
-        }
-        // Thinking is the provider's own; what the flow keeps is the reply.
-        ChatDelta::Reasoning(_) => {}
-        ChatDelta::Opaque { provider, data } => {
-            let at = reply.text.len();
-            reply.opaque.push(Opaque { at, provider, data });
-        }
-        ChatDelta::ToolCall(call) => reply.tool_calls.push(call),
-        ChatDelta::Usage(usage) => reply.usage = usage,
-        ChatDelta::Finish(reason) => reply.finish = Some(reason),
+/// Shows a piece of a reply's text to who watches.
+fn show(run: &TaskRun<'_>, model: &Model, text: &str, (effect, attempt): (&str, u32)) {
+    if run.around.cx.wants(Mode::Messages) {
+        run.send(
+            String::new(),
+            EventKind::Token {
+                text: text.to_owned(),
+                model: model.name.clone(),
+                call: effect.to_owned(),
+                attempt,
+                by: run.speaker(),
+            },
+        );
     }
-    None
 }
 
 fn request(

@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 use crate::backend::secret::Secrets;
 use crate::ir::ErrorKind;
-use crate::run::model::{FinishReason, Opaque, ToolCallRequest, Usage};
+use crate::run::model::ChatReply;
 
 pub use changes::changes;
 pub use request::{asked, request};
@@ -79,31 +79,11 @@ impl Kind {
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// A model's reply.
-    Reply(Reply),
+    Reply(ChatReply),
     /// A tool's result.
     Result(Json),
     /// A tool's error.
     Error(Failed),
-}
-
-/// A reply of a model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Reply {
-    /// Its text.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub text: String,
-    /// What its provider needs back.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub opaque: Vec<Opaque>,
-    /// Calls that it asks for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCallRequest>,
-    /// Tokens.
-    pub usage: Usage,
-    /// Why it ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub finish: Option<FinishReason>,
 }
 
 /// An error of a tool.
@@ -168,7 +148,7 @@ impl Answer {
                 for call in &mut reply.tool_calls {
                     call.arguments = text(std::mem::take(&mut call.arguments));
                 }
-                Answer::Reply(Reply {
+                Answer::Reply(ChatReply {
                     text: whole,
                     ..reply
                 })

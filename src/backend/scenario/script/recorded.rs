@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use serde_json::Value as Json;
 
-use crate::backend::scenario::cassette::{self, Answer, Call, Cassette, Failed, Kind, Reply};
+use crate::backend::scenario::cassette::{self, Answer, Call, Cassette, Failed, Kind};
 use crate::backend::secret::Secrets;
 use crate::ir::ErrorKind;
 use crate::run::model::{
-    CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, ModelError, Opaque, pieces,
+    CallContext, ChatDelta, ChatModel, ChatReply, ChatRequest, ChatStream, ModelError, Opaque,
+    pieces,
 };
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
@@ -215,20 +216,10 @@ pub async fn reply(
 }
 
 /// A stream read to its end.
-async fn whole(mut stream: ChatStream) -> Result<Reply, ModelError> {
-    let mut reply = Reply::default();
+async fn whole(mut stream: ChatStream) -> Result<ChatReply, ModelError> {
+    let mut reply = ChatReply::default();
     while let Some(delta) = stream.next().await {
-        match delta? {
-            ChatDelta::Text(text) => reply.text.push_str(&text),
-            ChatDelta::Reasoning(_) => {}
-            ChatDelta::Opaque { provider, data } => {
-                let at = reply.text.len();
-                reply.opaque.push(Opaque { at, provider, data });
-            }
-            ChatDelta::ToolCall(call) => reply.tool_calls.push(call),
-            ChatDelta::Usage(usage) => reply.usage = usage,
-            ChatDelta::Finish(finish) => reply.finish = Some(finish),
-        }
+        reply.add(delta?);
     }
     Ok(reply)
 }

@@ -66,15 +66,15 @@ pub fn of_request(spec: &ServerSpec, error: &ServiceError) -> Failure {
 /// A message that did not get through.
 fn of_transport(spec: &ServerSpec, error: &(dyn Error + 'static)) -> Failure {
     let name = &spec.name;
+    let peer = Peer {
+        name,
+        secrets: &spec.secrets,
+    };
     let mut next = Some(error);
     while let Some(one) = next {
         if let Some(status) = one.downcast_ref::<HttpStatusError>()
             && let Ok(code) = StatusCode::from_u16(status.status)
         {
-            let peer = Peer {
-                name,
-                secrets: &spec.secrets,
-            };
             return Failure::status(peer, code, None, b"");
         }
         if one.is::<AuthRequiredError>() || one.is::<InsufficientScopeError>() {
@@ -84,6 +84,9 @@ fn of_transport(spec: &ServerSpec, error: &(dyn Error + 'static)) -> Failure {
             return Failure::new(ErrorKind::Auth, message);
         }
         let inner = one.downcast_ref::<StreamableHttpError<reqwest::Error>>();
+        if let Some(StreamableHttpError::ResponseBodyTooLarge { max_size }) = inner {
+            return Failure::too_long(peer, *max_size);
+        }
         let client = match inner {
             // Not among its sources.
             Some(StreamableHttpError::Client(error)) => Some(error),

@@ -1,12 +1,13 @@
 //! One connection to a server, from its handshake to its end.
 
+mod http;
 mod lines;
 mod process;
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
@@ -32,6 +33,7 @@ use super::server::{Hints, Offered};
 use super::spec::{DEFAULT_LIMIT, Reach, ServerSpec};
 use super::transport::{Progress, Watched};
 
+use http::Watching;
 use lines::Lines;
 use process::Process;
 
@@ -53,6 +55,8 @@ pub struct Session {
     progress: Progress,
     /// The program, where the server is one; ended when this is dropped.
     process: Option<Process>,
+    /// Whether it has sent a message that is longer than one may be.
+    too_long: Arc<AtomicBool>,
 }
 
 /// A call of a tool.
@@ -77,6 +81,8 @@ impl Session {
         folder: &Path,
         wire: &Arc<Wire>,
     ) -> Result<Self, Failure> {
+        let too_long: Arc<AtomicBool> = Arc::default();
+        let long = Arc::clone(&too_long);
         match &spec.reach {
             Reach::Command(command) => {
                 let started = Process::start(command, folder);
@@ -85,10 +91,10 @@ impl Session {
                     let why = format!("the program `{program}` could not be started: {why}");
                     failure::unsent(spec, &why)
                 })?;
-                let stdout = Lines::new(stdout, DEFAULT_LIMIT, Arc::clone(&process.too_long));
+                let stdout = Lines::new(stdout, DEFAULT_LIMIT, long);
                 let transport = AsyncRwTransport::new_client(stdout, stdin);
                 let transport = transport.with_max_line_length(usize::MAX);
-                Self::shake_hands(spec, transport, Some(process)).await
+                Self::shake_hands(spec, transport, Some(process), too_long).await
             }
             Reach::Http(url, headers) => {
                 let mut retry = ExponentialBackoff::default();
@@ -98,9 +104,9 @@ impl Session {
                     .max_sse_event_size(DEFAULT_LIMIT)
                     .max_json_response_size(DEFAULT_LIMIT);
                 config.retry_config = Arc::new(retry);
-                let client = wire.client()?.clone();
+                let client = Watching::new(wire.client()?.clone(), long);
                 let transport = StreamableHttpClientTransport::with_client(client, config);
-                Self::shake_hands(spec, transport, None).await
+                Self::shake_hands(spec, transport, None, too_long).await
             }
         }
     }
@@ -109,6 +115,7 @@ impl Session {
         spec: &ServerSpec,
         transport: T,
         process: Option<Process>,
+        too_long: Arc<AtomicBool>,
     ) -> Result<Self, Failure>
     where
         T: Transport<RoleClient> + 'static,
@@ -128,6 +135,7 @@ impl Session {
                     service,
                     progress,
                     process,
+                    too_long,
                 });
             }
             Ok(Err(error)) => failure::of_handshake(spec, &error),
@@ -237,14 +245,14 @@ impl Session {
     /// What an error of a request means.
     async fn failed(&self, error: ServiceError) -> Failure {
         let failure = failure::of_request(&self.spec, &error);
+        if self.too_long.load(Ordering::Relaxed) {
+            let peer = wire::Peer {
+                name: &self.spec.name,
+                secrets: &self.spec.secrets,
+            };
+            return Failure::too_long(peer, DEFAULT_LIMIT);
+        }
         match &self.process {
-            Some(process) if process.too_long.load(Ordering::Relaxed) => {
-                let peer = wire::Peer {
-                    name: &self.spec.name,
-                    secrets: &self.spec.secrets,
-                };
-                Failure::too_long(peer, DEFAULT_LIMIT)
-            }
             Some(process) if !self.is_open() => {
                 failure::with_last_words(failure, &self.spec, &process.last_words().await)
             }

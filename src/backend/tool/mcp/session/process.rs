@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,8 +22,6 @@ pub struct Process {
     group: Group,
     /// The end of its stderr, as far as it has come.
     said: Arc<Mutex<Vec<u8>>>,
-    /// Whether it has sent a message that is longer than one may be.
-    pub too_long: Arc<AtomicBool>,
     /// Cancelled once its stderr is over.
     over: CancellationToken,
 }
@@ -59,7 +56,6 @@ impl Process {
             child,
             group,
             said,
-            too_long: Arc::default(),
             over,
         };
         Ok((process, stdout, stdin))
