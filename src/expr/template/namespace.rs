@@ -89,3 +89,47 @@ pub(super) fn bound(environment: &mut Environment<'static>) {
         rendering::charge_growth(&value).map(|()| value)
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_of_a_namespace_is_charged_for_and_nothing_else() {
+        for (text, new) in [
+            (
+                "{% set x = a ~ b %}{{ x.y }}",
+                "{% set x = a ~ b %}{{ x.y }}",
+            ),
+            (
+                "{%- set ns.x = ns.x ~ 'a' -%} set ns.x = 1",
+                "{%- set ns.x = __charged(( ns.x ~ 'a')) -%} set ns.x = 1",
+            ),
+            (
+                "{% set ns.a, b = 1, f(x=2) %}{% if a.b == 1 %}{% endif %}",
+                "{% set ns.a, b = __charged(( 1, f(x=2))) %}{% if a.b == 1 %}{% endif %}",
+            ),
+            (
+                "{% set ns.a %}b = {{ c }}{% endset %}",
+                "{% set ns.a %}b = {{ c }}{% endset %}",
+            ),
+        ] {
+            assert_eq!(charged(text).0, new);
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_the_text_that_was_written() {
+        let text = "{% set ns.a = b %}{% set ns.c = dd %}{{ e }}";
+        let (new, inserted) = charged(text);
+        for part in ["b", "dd", " e "] {
+            let at = new.find(&format!("{part}")).unwrap_or_default();
+            let at = match part {
+                "b" => new.find("( b)").map_or(0, |at| at + 2),
+                _ => at,
+            };
+            let range = inserted.original(at..at + part.len());
+            assert_eq!(text.get(range), Some(part));
+        }
+    }
+}
