@@ -141,4 +141,8 @@ impl ChatModel for Limited<dyn ChatModel> {
             let _ = &places;
         })))
     }
+
+    fn served_by<'m>(&'m self, model: &'m str) -> Option<(&'m str, &'m str)> {
+        self.inner.served_by(model)
+    }
 }

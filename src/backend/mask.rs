@@ -50,6 +50,10 @@ impl<T: ?Sized> Masked<T> {
 
 #[async_trait]
 impl ChatModel for Masked<dyn ChatModel> {
+    fn served_by<'m>(&'m self, model: &'m str) -> Option<(&'m str, &'m str)> {
+        self.inner.served_by(model)
+    }
+
     async fn stream(
         &self,
         request: ChatRequest,

@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`secret`], [`yaml`], [`subset`] and [`group`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
 //! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`service`] (programs beside scenarios), [`config`]
-//! (`graphc.yaml`), [`limit`] (calls at a time), [`mask`] (no secrets in what comes out of a backend), [`given`] (what a program brings itself), [`bindings`] (the settings of a scenario), [`bind`](mod@bind) (which backend serves which model and tool of a flow), [`probe`] (whether they answer).
+//! (`graphc.yaml`), [`limit`] (calls at a time), [`mask`] (no secrets in what comes out of a backend), [`telemetry`] (traces and metrics of runs), [`given`] (what a program brings itself), [`bindings`] (the settings of a scenario), [`bind`](mod@bind) (which backend serves which model and tool of a flow), [`probe`] (whether they answer).
 
 pub mod bind;
 pub mod bindings;
@@ -19,6 +19,7 @@ pub mod probe;
 pub mod scenario;
 pub mod service;
 pub mod subset;
+pub mod telemetry;
 pub mod tool;
 pub mod wire;
 pub mod yaml;

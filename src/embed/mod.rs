@@ -61,6 +61,10 @@ pub use load::{LoadError, Refused, load};
 pub use text::FileError;
 
 #[doc(no_inline)]
+pub use crate::backend::telemetry::Telemetry;
+#[doc(no_inline)]
+pub use crate::backend::telemetry::settings::TelemetrySettings;
+#[doc(no_inline)]
 pub use crate::ir::ErrorKind;
 #[doc(no_inline)]
 pub use crate::run::ambient::Ambient;
@@ -87,6 +91,8 @@ pub use crate::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
     OutputSpec, ToolCallRequest, ToolChoice, ToolSpec, Usage,
 };
+#[doc(no_inline)]
+pub use crate::run::observe::{Asked, CallEnd, CallKey, Observed, Observer, RunKey, RunStart};
 #[doc(no_inline)]
 pub use crate::run::store::{Effects, RunState, Store, StoreError};
 #[doc(no_inline)]

@@ -22,6 +22,7 @@ use super::journal::Journal;
 use super::kept::Kept;
 use super::limit::TaskLimit;
 use super::model::Usage;
+use super::observe::{Asked, CallKey, CallUnderWay, Observed, RunKey, RunStart};
 use super::permission::Lasting;
 use super::plan::Plan;
 use super::slots::Slots;
@@ -43,6 +44,8 @@ pub struct RunContext {
     pub ambient: Arc<dyn Ambient>,
     /// Who watches, where anybody does.
     pub events: Option<EventSink>,
+    /// Who observes it from outside.
+    pub observed: Option<Observed>,
     /// Who watches its model calls.
     pub calls: Option<Watcher>,
     /// Secrets that the run was given; kept nowhere.
@@ -151,26 +154,76 @@ impl RunContext {
 
     /// Whether anybody wants events of that mode.
     pub fn wants(&self, mode: Mode) -> bool {
-        self.events
-            .as_ref()
-            .is_some_and(|events| events.wants(mode))
+        let reader = self.events.as_ref();
+        reader.is_some_and(|events| events.wants(mode))
+            || (mode == Mode::Tasks && self.observed.is_some())
+    }
+
+    /// What an observer knows the run by.
+    pub fn run_key(&self) -> RunKey {
+        RunKey {
+            thread_id: Arc::clone(&self.thread_id),
+            run_id: Arc::clone(&self.run_id),
+        }
+    }
+
+    /// Tells an observer that the run begins, or goes on.
+    pub fn observe_start(&self, resumed: bool) {
+        if let Some(observed) = &self.observed {
+            let start = RunStart {
+                plan: &self.plan,
+                graph: self.root,
+                resumed,
+                within: observed.call(),
+                secrets: &self.secrets,
+            };
+            observed.by().run_started(&self.run_key(), &start);
+        }
+    }
+
+    /// What an observer knows a call by.
+    pub fn call_key(&self, task: &str, effect: &str) -> CallKey {
+        CallKey {
+            run: self.run_key(),
+            task: task.to_owned(),
+            effect: effect.to_owned(),
+        }
+    }
+
+    /// Tells an observer that a call begins, where there is one.
+    pub fn call_started(
+        &self,
+        (task, effect): (&str, &str),
+        asked: &Asked<'_>,
+    ) -> Option<CallUnderWay> {
+        let observed = self.observed.as_ref()?;
+        let key = self.call_key(task, effect);
+        Some(CallUnderWay::begin(observed, key, asked))
     }
 
     /// Sends an event, where anybody wants it.
     pub fn send(&self, ns: &str, step: u64, node: Option<&str>, id: String, kind: EventKind) {
+        let observed = self.observed.as_ref();
+        let observed = observed.filter(|_| kind.mode() == Some(Mode::Tasks));
+        if self.events.is_none() && observed.is_none() {
+            return;
+        }
+        let event = Event {
+            seq: 0,
+            id,
+            ns: ns.to_owned(),
+            step,
+            node: node.map(str::to_owned),
+            skipped: 0,
+            thread_id: self.thread_id.clone(),
+            run_id: self.run_id.clone(),
+            kind,
+        };
+        if let Some(observed) = observed {
+            observed.by().event(&self.run_key(), &event);
+        }
         if let Some(events) = &self.events {
-            let node = node.map(str::to_owned);
-            events.send(Event {
-                seq: 0,
-                id,
-                ns: ns.to_owned(),
-                step,
-                node,
-                skipped: 0,
-                thread_id: self.thread_id.clone(),
-                run_id: self.run_id.clone(),
-                kind,
-            });
+            events.send(event);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Running a compiled flow: super-steps, the journal, interrupts, streams.
 //!
 //! What the outside implements: [`model`], [`tool`], [`extern_node`], [`store`], [`ambient`]. What it calls: [`engine`].
-//! What it reads: [`event`], through [`stream`].
+//! What it reads: [`event`], through [`stream`]; who observes every call: [`observe`].
 //!
 //! Inside, a step is a pure state machine ([`frame`]: outputs in the fixed order -> writes -> next
 //! tasks) with the I/O around it in one place ([`step`]). Reading order: [`plan`] (what is run),
@@ -44,6 +44,7 @@ pub mod limit;
 pub mod memory;
 pub mod model;
 pub mod nested;
+pub mod observe;
 pub mod ordinal;
 pub mod permission;
 pub mod plan;

@@ -31,6 +31,12 @@ pub trait ChatModel: Send + Sync {
         request: ChatRequest,
         cx: &CallContext,
     ) -> Result<ChatStream, ModelError>;
+
+    /// The kind of provider that is asked and the model there, for traces; `model` is what the flow names. `None` where it
+    /// does not know better than the flow.
+    fn served_by<'m>(&'m self, _model: &'m str) -> Option<(&'m str, &'m str)> {
+        None
+    }
 }
 
 /// The parts of a reply as they arrive.
@@ -253,6 +259,20 @@ impl Usage {
     /// Both together.
     pub fn total(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl std::ops::Sub for Usage {
+    type Output = Usage;
+
+    fn sub(self, other: Usage) -> Usage {
+        Usage {
+            input_tokens: self.input_tokens.saturating_sub(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_sub(other.output_tokens),
+            cached_tokens: self.cached_tokens.saturating_sub(other.cached_tokens),
+            cache_write_tokens: (self.cache_write_tokens).saturating_sub(other.cache_write_tokens),
+            reasoning_tokens: self.reasoning_tokens.saturating_sub(other.reasoning_tokens),
+        }
     }
 }
 

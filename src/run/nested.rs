@@ -1,4 +1,4 @@
-//! What a run stands on that a call of a tool makes: the calling run's store, clock and durability.
+//! What a run stands on that a call of a tool makes: the calling run's store, clock, durability and observer.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::ambient::Ambient;
 use super::journal::Durability;
 use super::model::Usage;
+use super::observe::Observed;
 use super::store::Store;
 
 /// For a tool that runs a graph.
@@ -19,6 +20,8 @@ pub struct Nested {
     pub durability: Durability,
     /// Tokens that the run has used, those of earlier processes included. The tool says them, whatever the run came to.
     pub usage: Arc<Mutex<Usage>>,
+    /// Who observes it.
+    pub observed: Option<Observed>,
 }
 
 impl fmt::Debug for Nested {

@@ -73,6 +73,7 @@ fn within(store: &Arc<dyn Store>, ordinal: u64) -> CallContext {
             ambient: Arc::new(SystemAmbient),
             durability: Durability::Async,
             usage: Arc::default(),
+            observed: None,
         }),
         ..call("a", ordinal)
     }

@@ -162,4 +162,8 @@ impl ChatModel for Renamed {
         request.model.clone_from(&self.model);
         self.provider.stream(request, cx).await
     }
+
+    fn served_by<'m>(&'m self, _: &'m str) -> Option<(&'m str, &'m str)> {
+        self.provider.served_by(&self.model)
+    }
 }

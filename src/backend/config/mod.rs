@@ -15,6 +15,7 @@ mod provider;
 mod read;
 mod secrets;
 mod sql;
+mod telemetry;
 mod tool;
 mod variables;
 
@@ -27,6 +28,7 @@ use crate::ir::Flow;
 
 use super::llm::Settings;
 use super::secret::Secret;
+use super::telemetry::settings::TelemetrySpec;
 use super::tool::http::host::HostRule;
 use super::tool::mcp::spec::ServerSpec;
 
@@ -51,6 +53,8 @@ pub struct Config {
     pub store: Option<Entry<Secret>>,
     /// How long-term memory works.
     pub memory: Option<Entry<MemorySpec>>,
+    /// Where traces and metrics are sent.
+    pub telemetry: Option<Entry<TelemetrySpec>>,
     /// Providers by name, the ones known by themselves included.
     pub providers: BTreeMap<String, Entry<Settings>>,
     /// Tools by name.
@@ -122,6 +126,7 @@ impl Config {
             profile: None,
             store: None,
             memory: None,
+            telemetry: None,
             providers: provider::known(env),
             tools: BTreeMap::new(),
             mcp_servers: BTreeMap::new(),
@@ -149,6 +154,9 @@ impl Config {
         }
         if part.memory.is_some() {
             self.memory.clone_from(&part.memory);
+        }
+        if part.telemetry.is_some() {
+            self.telemetry.clone_from(&part.telemetry);
         }
         if part.allow_hosts.is_some() {
             self.allow_hosts.clone_from(&part.allow_hosts);

@@ -9,12 +9,15 @@ use crate::diag::literal_secret::literal_secrets;
 use crate::diag::{Diagnostics, codes};
 
 use super::variables::{Form, Variables};
-use super::{Config, Entry, LintLevel, family, host, mcp, memory, model, provider, tool};
+use super::{
+    Config, Entry, LintLevel, family, host, mcp, memory, model, provider, telemetry, tool,
+};
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "default_profile",
     "store",
     "memory",
+    "telemetry",
     "providers",
     "tools",
     "allow_hosts",
@@ -24,9 +27,10 @@ const KEYS: [&str; 11] = [
     "lints",
     "model_families",
 ];
-const PROFILE_KEYS: [&str; 9] = [
+const PROFILE_KEYS: [&str; 10] = [
     "store",
     "memory",
+    "telemetry",
     "providers",
     "tools",
     "allow_hosts",
@@ -166,6 +170,11 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
         let variables = Variables::new(env);
         let spec = memory::read(&cursor, &variables);
         config.memory = spec.map(|spec| variables.entry(spec, &cursor));
+    }
+    if let Some(cursor) = table.get("telemetry") {
+        let variables = Variables::new(env);
+        let spec = telemetry::read(&cursor, &variables);
+        config.telemetry = spec.map(|spec| variables.entry(spec, &cursor));
     }
     entries(
         table,

@@ -22,8 +22,8 @@ impl Config {
         for entry in self.mcp_servers.values() {
             all.add_all(&entry.value.secrets);
         }
-        for server in self.mcp_servers.values() {
-            all.add_all(&server.value.secrets);
+        if let Some(entry) = &self.telemetry {
+            all.extend(entry.value.headers.iter().map(|(_, value)| value));
         }
         all
     }

@@ -237,4 +237,8 @@ impl ChatModel for Provider {
     ) -> Result<ChatStream, ModelError> {
         Ok(self.ask(request, cx).await?)
     }
+
+    fn served_by<'m>(&'m self, model: &'m str) -> Option<(&'m str, &'m str)> {
+        Some((self.settings.kind.word(), model))
+    }
 }

@@ -114,6 +114,7 @@ impl GraphTool {
             durability: nested.durability,
             timeout: self.spec.timeout,
             events: sink,
+            observed: nested.observed.clone(),
             cancel: cx.stop.clone(),
             ..RunOptions::default()
         };

@@ -13,6 +13,7 @@ use super::super::run::answers::Reply;
 use super::super::run::leg::Leg;
 use super::super::run::session::{Session, unusable};
 use super::super::run::signals::Signals;
+use super::super::run::telemetry;
 use super::super::run::watch::Watch;
 use super::super::{Exit, Failure, output};
 use super::display::{ChatDisplay, Seen};
@@ -62,12 +63,14 @@ impl<'a> Conversation<'a> {
     }
 
     /// Leads it to its end.
-    pub fn lead(self) -> Result<Exit, Failure> {
+    pub fn lead(mut self) -> Result<Exit, Failure> {
         let runtime = Arc::clone(&self.session.runtime);
         runtime.block_on(async {
             let backends = self.session.engine.backends.clone();
+            let traced = self.session.telemetry.take();
             let exit = self.talk().await;
             backends.close().await;
+            telemetry::flush(traced).await;
             exit
         })
     }

@@ -17,6 +17,7 @@ use super::leg::Leg;
 use super::outcome::IN_MEMORY;
 use super::session::{Session, unusable};
 use super::signals::Signals;
+use super::telemetry;
 
 impl Session<'_> {
     /// Runs to an end, or to an interrupt that nobody answers, and prints what it came to.
@@ -101,6 +102,7 @@ impl Session<'_> {
         }
         self.engine.backends.close().await;
         self.end_services().await;
+        telemetry::flush(self.telemetry.take()).await;
         let printed = self.watch.result(&result, self.context);
         self.say(&result);
         if let Err(failure) = printed {

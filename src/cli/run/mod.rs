@@ -2,7 +2,7 @@
 //!
 //! [`session`] puts together what a run needs, `drive` leads it through its interrupts, one [`leg`] after the other, and `outcome` says
 //! what it came to. Beside it: [`process`] (what the process has of its own), [`scene`] (a scenario in place of the world), `served` (which backends make its calls), [`answers`] (where answers come from), [`ask`] (asking
-//! a person), [`watch`] with [`progress`] and `again` (what is shown while it runs), [`signals`] (Ctrl-C),
+//! a person), [`watch`] with [`progress`] and `again` (what is shown while it runs), [`signals`] (Ctrl-C), [`telemetry`],
 //! [`hint`] and [`example`] (the command that goes on).
 
 mod again;
@@ -25,6 +25,7 @@ pub mod signals;
 pub mod signs;
 pub mod snippet;
 mod stops;
+pub mod telemetry;
 pub mod watch;
 
 use std::path::PathBuf;

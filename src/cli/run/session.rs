@@ -8,6 +8,7 @@ use tokio::runtime::Runtime;
 
 use crate::backend::scenario::{Scenario, Script, Start};
 use crate::backend::service::Services;
+use crate::backend::telemetry::Telemetry;
 use crate::base::SourceMap;
 use crate::ir::Flow;
 use crate::run::ambient::{Ambient, SystemAmbient};
@@ -26,6 +27,7 @@ use super::scene::{self, Scene};
 use super::secret;
 use super::served::Served;
 use super::stops::known_nodes;
+use super::telemetry;
 use super::watch::Watch;
 use super::{Durability, RunOptions, StreamMode};
 
@@ -85,6 +87,8 @@ pub struct Session<'a> {
     pub(in crate::cli) answers: Answers,
     /// The command that goes on.
     pub(in crate::cli) hint: Hint,
+    /// Where traces and metrics go, where that is asked for.
+    pub(in crate::cli) telemetry: Option<Telemetry>,
     /// Who watches.
     pub(in crate::cli) watch: Watch,
     /// Whether the thread outlives this process.
@@ -135,6 +139,8 @@ impl<'a> Session<'a> {
         }
         let settings = (&loaded.project, &config, &sources);
         let served = Served::new(&flow, scene.as_ref(), settings, &runtime, context)?;
+        let telemetry = telemetry::start(&loaded.project, &config)
+            .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))??;
         let script = scene.as_ref().map(|scene| Arc::clone(&scene.script));
         let scenario = script.as_ref().map(|script| script.scenario());
         let ambient: Arc<dyn Ambient> = match scenario {
@@ -192,8 +198,10 @@ impl<'a> Session<'a> {
                 interrupt_before: wanted.interrupt_before,
                 drop_stops: wanted.no_stops,
                 by: wanted.by.or_else(user),
+                observed: telemetry.as_ref().map(Telemetry::observed),
                 ..engine::RunOptions::default()
             },
+            telemetry,
             watch: Watch::new(&wanted.stream, wanted.after, context),
             answers,
             hint,

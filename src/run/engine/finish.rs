@@ -110,6 +110,7 @@ impl Engine {
         tells: bool,
     ) -> RunResult {
         let warnings = cx.take_warnings();
+        let observed = cx.observed.clone().map(|observed| (observed, cx.run_key()));
         let (mut half, mut left) = (Vec::new(), Vec::new());
         let (mut state, mut interrupts, mut error) = match end {
             FrameEnd::Done => {
@@ -179,7 +180,7 @@ impl Engine {
                 ..failed.into()
             });
         }
-        RunResult {
+        let result = RunResult {
             state,
             thread_id,
             run_id,
@@ -195,7 +196,11 @@ impl Engine {
             half_joins: half,
             in_doubt: Vec::new(),
             warnings,
+        };
+        if let Some((observed, run)) = observed {
+            observed.by().run_finished(&run, &result);
         }
+        result
     }
 }
 

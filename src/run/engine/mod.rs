@@ -30,6 +30,7 @@ use super::journal::{Durability, Journal};
 use super::kept::Kept;
 use super::limit::{MAX_TASKS, TaskLimit};
 use super::model::Usage;
+use super::observe::Observed;
 use super::permission::Lasting;
 use super::plan::Plan;
 use super::slots::Slots;
@@ -119,6 +120,8 @@ pub struct RunOptions {
     pub drop_stops: bool,
     /// Who watches.
     pub events: Option<EventSink>,
+    /// Who observes it from outside.
+    pub observed: Option<Observed>,
     /// Who watches model calls.
     pub calls: Option<Watcher>,
     /// Cancels the run: it stops before its next effect.
@@ -191,6 +194,7 @@ impl Engine {
         let kept = image.as_ref().map(|image| image.frames.as_slice());
         cx.kept.load(kept.unwrap_or_default());
         cx.journal.enter_root_step(frame.step);
+        cx.observe_start(false);
         // The status goes with the input: a run whose input is not kept has never begun.
         cx.journal.hold_until_checkpoint();
         let status = self.status(&cx, &frame, RunState::Running, &[], None);
@@ -297,6 +301,7 @@ impl Engine {
             .filter(|frame| !frame.frame.is_empty());
         cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
         cx.journal.enter_root_step(frame.step);
+        cx.observe_start(true);
         // Together, so that no answer is there while its interrupt still counts as open.
         let mut records = taken.records(|| cx.journal.take_seq());
         records.extend(answered.into_iter().map(Record::Effect));
@@ -365,6 +370,7 @@ impl Engine {
             journal,
             ambient: self.ambient.clone(),
             events: options.events.clone(),
+            observed: options.observed.clone(),
             calls: options.calls.clone(),
             secrets: Arc::clone(&options.secrets),
             thread_id: thread_id.into(),

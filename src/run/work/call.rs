@@ -46,6 +46,7 @@ pub async fn work<'a>(
         args: settled.args,
         scope: &scope,
         errors: Errors::ToNode,
+        asked_as: None,
     };
     let result = call_one(run, node, call).await?;
     run.put_slot(slots::RESULT, result);

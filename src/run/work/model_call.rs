@@ -18,6 +18,7 @@ use crate::run::model::{
     CallContext, ChatDelta, ChatReply, ChatRequest, FinishReason, ModelError, Opaque, OutputSpec,
     ToolCallRequest, ToolSpec, Usage, pieces,
 };
+use crate::run::observe::{Asked, CallEnd, CallUnderWay};
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::ModelCallPlan;
@@ -295,6 +296,8 @@ async fn first_reply(
             fails_as_result: false,
             once: false,
         };
+        let under_way = observed(run, node, call, model, id, messages);
+        let spent_before = *spent.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = retry::attempts(run, *policy, effect, |attempt| {
             let asked = request(run, node, call, &flow.models[model], messages);
             let used = Mutex::default();
@@ -308,7 +311,19 @@ async fn first_reply(
                 reply
             }
         });
-        match asked.await {
+        let asked = asked.await;
+        if let Some(under_way) = under_way {
+            let mut usage = *spent.lock().unwrap_or_else(PoisonError::into_inner) - spent_before;
+            let reply = asked.as_ref().ok();
+            usage += reply.map(|reply| reply.usage).unwrap_or_default();
+            under_way.end(&CallEnd {
+                error: asked.as_ref().err().map(|failure| &failure.error),
+                reply,
+                usage,
+                ..CallEnd::default()
+            });
+        }
+        match asked {
             Ok(reply) => {
                 return Ok(Reply {
                     model: *turn,
@@ -322,6 +337,28 @@ async fn first_reply(
     }
     Err(failed
         .unwrap_or_else(|| RunError::new(ErrorKind::InvalidRequest, "the flow has no such model")))
+}
+
+/// Tells an observer that a model is asked, where there is one.
+fn observed(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    call: &ModelCallPlan,
+    id: ModelId,
+    effect: &str,
+    messages: &List,
+) -> Option<CallUnderWay> {
+    let cx = run.around.cx;
+    cx.observed.as_ref()?;
+    let model = &cx.plan.flow.models[id];
+    let request = request(run, node, call, model, messages);
+    let backend = cx.backends.models.get(id);
+    let asked = Asked::Model {
+        served_by: backend.and_then(|backend| backend.served_by(&request.model)),
+        provider: &model.provider,
+        request: &request,
+    };
+    cx.call_started((run.effects.task(), effect), &asked)
 }
 
 /// Whether the fallbacks of a model are asked after a failure of this kind.

@@ -111,6 +111,8 @@ pub struct Call<'c> {
     pub scope: &'c EffectScope,
     /// Who gets its error.
     pub errors: Errors,
+    /// The model's id of the call, where a model asked for it.
+    pub asked_as: Option<&'c str>,
 }
 
 /// Answers all calls of a message, in order, one tool message each. Refusals and errors are answers too. The message of a call that
@@ -161,6 +163,7 @@ pub async fn answer_all<'a>(
                         args: settled.args,
                         scope,
                         errors: Errors::ToModel,
+                        asked_as: calls.get(index).map(|call| call.id.as_str()),
                     },
                 ));
             }

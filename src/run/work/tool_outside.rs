@@ -18,6 +18,7 @@ use crate::run::grace::within_grace;
 use crate::run::memory::{self, Access, MemoryTool};
 use crate::run::model::{CallContext, Usage};
 use crate::run::nested::Nested;
+use crate::run::observe::{Asked, CallEnd};
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::report::Reports;
@@ -65,6 +66,12 @@ pub async fn call_outside(
             Some(Known::Begun(begun)) => Some(begun),
             None => None,
         };
+        let asked = Asked::Tool {
+            name: &tool.name,
+            id: call.asked_as,
+            args: &args,
+        };
+        let under_way = cx.call_started((call.scope.task(), &id), &asked);
         let made = retry::attempts(
             run,
             node.retry.as_ref(),
@@ -81,7 +88,15 @@ pub async fn call_outside(
                 one_attempt(run, &call, (&id, begun), args.clone(), attempt, usage)
             },
         );
-        match made.await {
+        let made = made.await;
+        if let Some(under_way) = under_way {
+            under_way.end(&CallEnd {
+                error: made.as_ref().err().map(|failure| &failure.error),
+                result: made.as_ref().ok(),
+                ..CallEnd::default()
+            });
+        }
+        match made {
             Ok(result) => Ok(json!({ "ok": result })),
             Err(failure) if is_final(tool, call.errors) && !is_the_runs(&failure.error) => {
                 if is_no_answer(failure.error.kind) {
@@ -256,6 +271,10 @@ async fn one_attempt(
             ambient: Arc::clone(&cx.ambient),
             durability: cx.journal.durability(),
             usage,
+            observed: cx.observed.as_ref().map(|observed| {
+                let key = cx.call_key(call.scope.task(), id);
+                observed.within(key)
+            }),
         }),
         reports,
         secrets: Arc::clone(&cx.secrets),

@@ -1,0 +1,38 @@
+//! `telemetry`: where traces and metrics of runs are sent.
+
+use reqwest::Url;
+
+use crate::backend::secret::Secret;
+use crate::backend::telemetry::settings::TelemetrySpec;
+use crate::backend::yaml::Cursor;
+
+use super::provider::read_headers;
+use super::variables::{Form, Variables};
+
+/// Reads the section.
+pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<TelemetrySpec> {
+    let keys = ["otlp", "headers", "service_name", "content"];
+    let table = cursor.table("`telemetry`", &keys)?;
+    let headers = table.get("headers");
+    let headers = headers.map(|headers| read_headers(&headers, variables));
+    let headers = headers.unwrap_or_default().into_iter();
+    let content = table.get("content").map(|flag| flag.flag());
+    let name = table.get("service_name");
+    let name = name.and_then(|name| variables.text(&name, Form::Plain));
+    let at = table.require("otlp")?;
+    let otlp = variables.text(&at, Form::Plain)?;
+    let is_web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    if variables.all_set() && !Url::parse(&otlp).is_ok_and(is_web) {
+        let message = "`otlp` must be the address of a receiver such as `http://localhost:4318`";
+        at.report(at.finding(message));
+        return None;
+    }
+    Some(TelemetrySpec {
+        otlp,
+        headers: headers
+            .map(|(name, value)| (name, Secret::new(value)))
+            .collect(),
+        service_name: name,
+        content: content.flatten().unwrap_or(false),
+    })
+}

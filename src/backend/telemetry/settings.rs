@@ -1,0 +1,216 @@
+//! Where telemetry is sent, and what of: the standard variables of OpenTelemetry, and `telemetry` in `graphc.yaml`.
+
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use reqwest::Url;
+
+use crate::backend::secret::{Secret, Secrets};
+
+/// Longest wait for an answer of the receiver.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// `telemetry` in `graphc.yaml`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TelemetrySpec {
+    /// The receiver's base address, such as `http://localhost:4318`.
+    pub otlp: String,
+    /// Headers of each request.
+    pub headers: Vec<(String, Secret)>,
+    /// What the program is called; `graphc` where left out.
+    pub service_name: Option<String>,
+    /// Whether messages, arguments and results are sent too.
+    pub content: bool,
+}
+
+/// Where telemetry is sent, and what of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TelemetrySettings {
+    /// Where spans are sent; nowhere where this is `None`.
+    pub traces: Option<String>,
+    /// Where metrics are sent; nowhere where this is `None`.
+    pub metrics: Option<String>,
+    /// Headers of each request.
+    pub headers: Vec<(String, Secret)>,
+    /// Which program it is of: `service.name` and others.
+    pub resource: Vec<(String, String)>,
+    /// Longest wait for an answer.
+    pub timeout: Duration,
+    /// Whether messages, arguments, results and the texts of errors are sent too.
+    pub content: bool,
+    /// What must not be told.
+    pub secrets: Secrets,
+}
+
+impl TelemetrySettings {
+    /// What the environment's variables say, over what `graphc.yaml` does; `None` where neither names a receiver.
+    ///
+    /// # Errors
+    /// In words, where an address or a header can't be used.
+    pub fn find(
+        spec: Option<&TelemetrySpec>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<Self>, String> {
+        let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+        let is = |name: &str, word: &str| {
+            set(name).is_some_and(|value| value.trim().eq_ignore_ascii_case(word))
+        };
+        if is("OTEL_SDK_DISABLED", "true") {
+            return Ok(None);
+        }
+        let base = set("OTEL_EXPORTER_OTLP_ENDPOINT").or(spec.map(|spec| spec.otlp.clone()));
+        let address = |signal: &str, path: &str| -> Result<Option<String>, String> {
+            if is(&format!("OTEL_{signal}_EXPORTER"), "none") {
+                return Ok(None);
+            }
+            let own = set(&format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"));
+            let below = |base: &String| format!("{}/v1/{path}", base.trim_end_matches('/'));
+            let address = own.or_else(|| base.as_ref().map(below));
+            address.map(checked).transpose()
+        };
+        let traces = address("TRACES", "traces")?;
+        let metrics = address("METRICS", "metrics")?;
+        if traces.is_none() && metrics.is_none() {
+            return Ok(None);
+        }
+        let mut headers = spec.map(|spec| spec.headers.clone()).unwrap_or_default();
+        if let Some(list) = set("OTEL_EXPORTER_OTLP_HEADERS") {
+            let given = pairs(&list, "OTEL_EXPORTER_OTLP_HEADERS")?;
+            headers = given
+                .into_iter()
+                .map(|(name, value)| (name, Secret::new(value)))
+                .collect();
+        }
+        let mut secrets = Secrets::default();
+        secrets.extend(headers.iter().map(|(_, value)| value));
+        let content = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+        let content = match set(content) {
+            Some(_) => is(content, "true"),
+            None => spec.is_some_and(|spec| spec.content),
+        };
+        let millis = set("OTEL_EXPORTER_OTLP_TIMEOUT").and_then(|text| text.parse().ok());
+        Ok(Some(Self {
+            traces,
+            metrics,
+            headers,
+            resource: resource(spec, &set)?,
+            timeout: millis.map_or(TIMEOUT, Duration::from_millis),
+            content,
+            secrets,
+        }))
+    }
+}
+
+/// Which program it is of. A variable goes before the file, `OTEL_SERVICE_NAME` before all.
+fn resource(
+    spec: Option<&TelemetrySpec>,
+    set: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<(String, String)>, String> {
+    let name = "OTEL_RESOURCE_ATTRIBUTES";
+    let mut resource = match set(name) {
+        Some(list) => pairs(&list, name)?,
+        None => Vec::new(),
+    };
+    let is_name = |(key, _): &(String, String)| key == "service.name";
+    if let Some(name) = set("OTEL_SERVICE_NAME") {
+        resource.retain(|entry| !is_name(entry));
+        resource.push(("service.name".to_owned(), name));
+    }
+    if !resource.iter().any(is_name) {
+        let name = spec.and_then(|spec| spec.service_name.clone());
+        let name = name.unwrap_or_else(|| "graphc".to_owned());
+        resource.push(("service.name".to_owned(), name));
+    }
+    resource.extend([
+        ("telemetry.sdk.name".to_owned(), "graphc".to_owned()),
+        ("telemetry.sdk.language".to_owned(), "rust".to_owned()),
+        (
+            "telemetry.sdk.version".to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        ),
+    ]);
+    Ok(resource)
+}
+
+fn checked(address: String) -> Result<String, String> {
+    let is_web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    match Url::parse(&address).is_ok_and(is_web) {
+        true => Ok(address),
+        // It may hold a password.
+        false => Err(
+            "the address of the OTLP receiver is none such as `http://localhost:4318`".to_owned(),
+        ),
+    }
+}
+
+/// `key=value,key=value`, percent-encoded.
+fn pairs(list: &str, name: &str) -> Result<Vec<(String, String)>, String> {
+    let entries = list.split(',').map(str::trim);
+    let entries = entries.filter(|entry| !entry.is_empty());
+    entries
+        .map(|entry| {
+            let decoded = |text: &str| {
+                let text = percent_decode_str(text.trim()).decode_utf8();
+                text.map(String::from).ok()
+            };
+            let pair = entry.split_once('=');
+            pair.and_then(|(key, value)| Some((decoded(key)?, decoded(value)?)))
+                .filter(|(key, _)| !key.is_empty())
+                .ok_or_else(|| format!("`{name}` has an entry that is not `key=value`"))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(variables: &[(&str, &str)]) -> Result<Option<TelemetrySettings>, String> {
+        TelemetrySettings::find(None, &|name| {
+            let set = variables.iter().find(|(known, _)| *known == name);
+            set.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_variables_of_the_standard() {
+        assert_eq!(found(&[]), Ok(None));
+        let base = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://host:4318/");
+        assert_eq!(found(&[base, ("OTEL_SDK_DISABLED", "true")]), Ok(None));
+        let settings = found(&[
+            base,
+            ("OTEL_TRACES_EXPORTER", "none"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x=1"),
+            ("OTEL_RESOURCE_ATTRIBUTES", "service.name=a,deployment=b"),
+            ("OTEL_SERVICE_NAME", "c"),
+        ]);
+        let settings = settings.expect("they are right").expect("a receiver");
+        assert_eq!(settings.traces, None);
+        assert_eq!(
+            settings.metrics.as_deref(),
+            Some("http://host:4318/v1/metrics")
+        );
+        let headers = settings.headers.iter();
+        let headers: Vec<_> = headers
+            .map(|(name, value)| (&**name, value.reveal()))
+            .collect();
+        assert_eq!(headers, [("api-key", "a b"), ("x", "1")]);
+        let resource = settings.resource.iter().take(2);
+        let resource: Vec<_> = resource.map(|(key, value)| (&**key, &**value)).collect();
+        assert_eq!(resource, [("deployment", "b"), ("service.name", "c")]);
+        assert!(!settings.content);
+        let own = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://other/t");
+        let settings = found(&[own]).expect("they are right").expect("a receiver");
+        assert_eq!(settings.traces.as_deref(), Some("http://other/t"));
+        assert_eq!(settings.metrics, None);
+        for wrong in [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "api-key"),
+        ] {
+            found(&[base, wrong])
+                .err()
+                .or(found(&[wrong]).err())
+                .expect(wrong.1);
+        }
+    }
+}
