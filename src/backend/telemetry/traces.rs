@@ -140,7 +140,8 @@ impl Traces {
 
 impl Observer for Traces {
     fn run_started(&self, key: &RunKey, start: &RunStart<'_>) {
-        let name = &start.plan.graphs[start.graph].name;
+        let graph = start.plan.graphs.get(start.graph);
+        let name = graph.map_or("", |graph| &graph.name);
         let mut runs = self.lock();
         // A run that a call makes is a part of the trace of that call.
         let within = start.within.and_then(|call| {
@@ -164,7 +165,7 @@ impl Observer for Traces {
             end: 0,
             attributes: vec![
                 ("gen_ai.operation.name", Attr::from("invoke_workflow")),
-                ("gen_ai.agent.name", Attr::from(&**name)),
+                ("gen_ai.agent.name", Attr::from(name)),
                 conversation(&key.thread_id),
                 ("graphc.run.id", Attr::from(&*key.run_id)),
                 ("graphc.run.resumed", Attr::Flag(start.resumed)),
@@ -326,7 +327,7 @@ fn new_id() -> u64 {
 /// The kind of a node: the word that declares it. `ns` is the path of its frame.
 fn kind_of(plan: &Plan, root: GraphId, ns: &str, node: &str) -> &'static str {
     let work_of = |graph: GraphId, name: &str| {
-        let nodes = plan.graphs[graph].nodes.iter();
+        let nodes = plan.graphs.get(graph)?.nodes.iter();
         let node = nodes.into_iter().find(|node| *node.name == *name);
         node.map(|node| &node.work)
     };
