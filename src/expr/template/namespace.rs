@@ -123,7 +123,7 @@ mod tests {
         let text = "{% set ns.a = b %}{% set ns.c = dd %}{{ e }}";
         let (new, inserted) = charged(text);
         for part in ["b", "dd", " e "] {
-            let at = new.find(&part.to_string()).unwrap_or_default();
+            let at = new.find(part).unwrap_or_default();
             let at = match part {
                 "b" => new.find("( b)").map_or(0, |at| at + 2),
                 _ => at,
