@@ -1,7 +1,7 @@
 //! JSON brought closer to a type: what a model wrote in another form than was asked for, where only one thing can be meant.
 //!
 //! Nothing is made up: a value that is missing stays missing, and what the result is worth is decided by
-//! [`accept`](crate::expr::accept::accept). Each part is looked at once, so the work grows with the JSON.
+//! [`accept`]. Each part is looked at once, so the work grows with the JSON.
 
 use serde_json::{Map, Value as Json};
 

@@ -1,7 +1,7 @@
 //! Cassettes: what models and tools answered when a scenario was recorded, in a file that people can read.
 //!
 //! A scenario that says `recorded: true` has the calls that it has no replies for played from its cassette. A call is found by its node,
-//! the visit and what is asked. Where that differs, [`changes`] says which part does. `graphc test --record` makes the calls for real and
+//! the visit and what is asked. Where that differs, [`mod@changes`] says which part does. `graphc test --record` makes the calls for real and
 //! writes the cassette anew.
 
 mod changes;
