@@ -59,15 +59,23 @@ pub trait Reader: Send {
     ///
     /// # Errors
     /// `ServerError` for what is no reply, the kind of an error that it reports.
-    fn whole(&mut self, reply: &Json, peer: Peer<'_>, said: &mut ReplyParts)
-    -> Result<(), Failure>;
+    fn whole(
+        &mut self,
+        reply: &Json,
+        peer: Peer<'_>,
+        reply_parts: &mut ReplyParts,
+    ) -> Result<(), Failure>;
 
     /// An event of a stream.
     ///
     /// # Errors
     /// As [`Reader::whole`].
-    fn event(&mut self, event: &Json, peer: Peer<'_>, said: &mut ReplyParts)
-    -> Result<(), Failure>;
+    fn event(
+        &mut self,
+        event: &Json,
+        peer: Peer<'_>,
+        reply_parts: &mut ReplyParts,
+    ) -> Result<(), Failure>;
 
     /// Nothing follows: what was put together of pieces is whole.
     fn close(&mut self, _: &mut ReplyParts) {}

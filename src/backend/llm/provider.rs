@@ -165,20 +165,20 @@ impl Provider {
                 .await
                 .map_err(|_| Failure::silent(&self.settings.name, idle))??,
         };
-        let mut said = ReplyParts::new(form.as_ref());
+        let mut reply_parts = ReplyParts::new(form.as_ref());
         let mut reader = self.protocol.reader();
         // Some servers answer as a whole although a stream was asked for.
         if request.stream && !is_whole(&response) {
             let events = wire::events(response, self.peer(), bounds, idle);
-            return Ok(stream::deltas(events, reader, said, slot));
+            return Ok(stream::deltas(events, reader, reply_parts, slot));
         }
         let bytes = wire::body(response, LIMIT, self.peer(), &bounds).await?;
         let json = whole(&bytes, self.peer())?;
-        reader.whole(&json, self.peer(), &mut said)?;
-        reader.close(&mut said);
+        reader.whole(&json, self.peer(), &mut reply_parts)?;
+        reader.close(&mut reply_parts);
         // What was used counts also where the model refused.
-        let refused = said.finish(self.peer()).err();
-        let deltas = std::iter::from_fn(move || said.pop()).map(Ok);
+        let refused = reply_parts.finish(self.peer()).err();
+        let deltas = std::iter::from_fn(move || reply_parts.pop()).map(Ok);
         let refused = refused.map(|failure| Err(failure.into()));
         Ok(Box::pin(futures::iter(deltas.chain(refused))))
     }

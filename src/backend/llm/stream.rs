@@ -21,13 +21,13 @@ const GRACE: Duration = Duration::from_secs(2);
 pub fn deltas(
     events: Events,
     reader: Box<dyn Reader>,
-    said: ReplyParts,
+    reply_parts: ReplyParts,
     slot: Option<OwnedSemaphorePermit>,
 ) -> ChatStream {
     let reading = Reading {
         events,
         reader,
-        said,
+        reply_parts,
         failed: false,
         end: None,
         _slot: slot,
@@ -41,7 +41,7 @@ pub fn deltas(
 struct Reading {
     events: Events,
     reader: Box<dyn Reader>,
-    said: ReplyParts,
+    reply_parts: ReplyParts,
     failed: bool,
     /// When what may follow the end of the reply is waited for no longer, once that has come.
     end: Option<Instant>,
@@ -51,16 +51,16 @@ struct Reading {
 impl Reading {
     async fn next(&mut self) -> Option<Result<ChatDelta, ModelError>> {
         loop {
-            if let Some(delta) = self.said.pop() {
+            if let Some(delta) = self.reply_parts.pop() {
                 return Some(Ok(delta));
             }
-            if self.failed || self.said.is_closed() {
+            if self.failed || self.reply_parts.is_closed() {
                 return None;
             }
             let read = match self.read().await {
-                Ok(()) if self.said.is_closed() => {
-                    self.reader.close(&mut self.said);
-                    self.said.finish(self.events.peer())
+                Ok(()) if self.reply_parts.is_closed() => {
+                    self.reader.close(&mut self.reply_parts);
+                    self.reply_parts.finish(self.events.peer())
                 }
                 read => read,
             };
@@ -73,7 +73,7 @@ impl Reading {
 
     /// Reads one event.
     async fn read(&mut self) -> Result<(), Failure> {
-        let ended = self.said.has_ended();
+        let ended = self.reply_parts.has_ended();
         let next = match ended {
             false => self.events.next().await,
             true => {
@@ -86,13 +86,13 @@ impl Reading {
             Ok(Some(data)) if data.trim() == "[DONE]" => self.done(),
             Ok(Some(data)) => self.take(&data),
             Ok(None) if ended => {
-                self.said.close();
+                self.reply_parts.close();
                 Ok(())
             }
             Ok(None) => Err(self.broken_off()),
             // All of the reply is there, only the end of the stream got lost.
             Err(failure) if ended && (self.events.fell_silent() || !failure.is_ours()) => {
-                self.said.close();
+                self.reply_parts.close();
                 Ok(())
             }
             Err(failure) => Err(failure),
@@ -108,22 +108,26 @@ impl Reading {
         if json.get("error").is_some_and(|error| !error.is_null()) {
             return Err(Failure::reported(peer, &json));
         }
-        self.reader.event(&json, peer, &mut self.said)
+        self.reader.event(&json, peer, &mut self.reply_parts)
     }
 
     /// The server says that nothing follows; some servers do so without a word on why.
     fn done(&mut self) -> Result<(), Failure> {
-        if !self.said.has_begun() {
+        if !self.reply_parts.has_begun() {
             let name = self.events.peer().name;
             return Err(Failure::server(format!("`{name}` sent an empty reply")));
         }
-        self.said.close();
+        self.reply_parts.close();
         Ok(())
     }
 
     fn broken_off(&self) -> Failure {
         let name = self.events.peer().name;
-        match self.events.stray().filter(|_| !self.said.has_begun()) {
+        match self
+            .events
+            .stray()
+            .filter(|_| !self.reply_parts.has_begun())
+        {
             Some(stray) => Failure::server(format!(
                 "`{name}` sent what is no stream of events; it begins: {stray}"
             )),

@@ -21,10 +21,10 @@ impl Reader for Candidate {
         &mut self,
         reply: &Json,
         peer: Peer<'_>,
-        said: &mut ReplyParts,
+        reply_parts: &mut ReplyParts,
     ) -> Result<(), Failure> {
-        self.event(reply, peer, said)?;
-        match said.has_begun() {
+        self.event(reply, peer, reply_parts)?;
+        match reply_parts.has_begun() {
             true => Ok(()),
             false => Err(unreadable(peer, "it has no candidate")),
         }
@@ -34,11 +34,11 @@ impl Reader for Candidate {
         &mut self,
         event: &Json,
         peer: Peer<'_>,
-        said: &mut ReplyParts,
+        reply_parts: &mut ReplyParts,
     ) -> Result<(), Failure> {
         if let Some(usage) = event.get("usageMetadata") {
             let thoughts = count(usage, "/thoughtsTokenCount");
-            said.usage(Usage {
+            reply_parts.usage(Usage {
                 input_tokens: count(usage, "/promptTokenCount"),
                 output_tokens: count(usage, "/candidatesTokenCount").saturating_add(thoughts),
                 cached_tokens: count(usage, "/cachedContentTokenCount"),
@@ -57,9 +57,9 @@ impl Reader for Candidate {
         let Some(candidate) = event.pointer("/candidates/0") else {
             return Ok(());
         };
-        said.begin();
+        reply_parts.begin();
         for part in list(candidate, "/content/parts") {
-            self.part(part, said);
+            self.part(part, reply_parts);
         }
         let reason = text(candidate, "/finishReason");
         match reason {
@@ -74,27 +74,27 @@ impl Reader for Candidate {
                 let message = message.trim_end_matches([':', ' ']);
                 return Err(Failure::new(ErrorKind::InvalidOutput, message));
             }
-            "MAX_TOKENS" => said.end(FinishReason::Length),
+            "MAX_TOKENS" => reply_parts.end(FinishReason::Length),
             "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
-            | "MODEL_ARMOR" => said.end(FinishReason::ContentFilter),
-            _ if reason.starts_with("IMAGE_") => said.end(FinishReason::ContentFilter),
-            _ => said.end(FinishReason::Stop),
+            | "MODEL_ARMOR" => reply_parts.end(FinishReason::ContentFilter),
+            _ if reason.starts_with("IMAGE_") => reply_parts.end(FinishReason::ContentFilter),
+            _ => reply_parts.end(FinishReason::Stop),
         }
         Ok(())
     }
 }
 
 impl Candidate {
-    fn part(&mut self, part: &Json, said: &mut ReplyParts) {
+    fn part(&mut self, part: &Json, reply_parts: &mut ReplyParts) {
         let thought = part.get("thought") == Some(&Json::Bool(true));
         match thought {
-            true => said.thought(text(part, "/text")),
-            false => said.text(text(part, "/text")),
+            true => reply_parts.thought(text(part, "/text")),
+            false => reply_parts.text(text(part, "/text")),
         }
         let signature = part.get("thoughtSignature").filter(|_| !thought);
         let Some(call) = part.get("functionCall") else {
             if let Some(signature) = signature {
-                said.opaque(
+                reply_parts.opaque(
                     Kind::Gemini.word(),
                     json!({ "thoughtSignature": signature }),
                 );
@@ -109,9 +109,9 @@ impl Candidate {
         self.calls += 1;
         if let Some(signature) = signature {
             let data = json!({ "call": id, "thoughtSignature": signature });
-            said.opaque(Kind::Gemini.word(), data);
+            reply_parts.opaque(Kind::Gemini.word(), data);
         }
-        said.call(ToolCallRequest {
+        reply_parts.call(ToolCallRequest {
             id,
             name: text(call, "/name").to_owned(),
             arguments: call.get("args").map_or(String::new(), Json::to_string),

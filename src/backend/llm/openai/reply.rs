@@ -21,7 +21,7 @@ impl Reader for Completion {
         &mut self,
         reply: &Json,
         peer: Peer<'_>,
-        said: &mut ReplyParts,
+        reply_parts: &mut ReplyParts,
     ) -> Result<(), Failure> {
         let Some(choice) = reply.pointer("/choices/0") else {
             return Err(unreadable(peer, "it has no choice"));
@@ -29,9 +29,9 @@ impl Reader for Completion {
         let Some(message) = choice.get("message").filter(|message| message.is_object()) else {
             return Err(unreadable(peer, "its choice has no message"));
         };
-        self.message(message, peer, said)?;
-        end(text(choice, "/finish_reason"), said);
-        said.usage_of(reply);
+        self.message(message, peer, reply_parts)?;
+        end(text(choice, "/finish_reason"), reply_parts);
+        reply_parts.usage_of(reply);
         Ok(())
     }
 
@@ -39,28 +39,28 @@ impl Reader for Completion {
         &mut self,
         event: &Json,
         peer: Peer<'_>,
-        said: &mut ReplyParts,
+        reply_parts: &mut ReplyParts,
     ) -> Result<(), Failure> {
         if !event.is_object() {
             return Err(unreadable(peer, "a chunk is no object"));
         }
-        said.usage_of(event);
+        reply_parts.usage_of(event);
         let Some(choice) = event.pointer("/choices/0") else {
             return Ok(());
         };
-        said.begin();
+        reply_parts.begin();
         if let Some(delta) = choice.get("delta") {
-            self.message(delta, peer, said)?;
+            self.message(delta, peer, reply_parts)?;
         }
         let word = text(choice, "/finish_reason");
         if !word.is_empty() {
-            end(word, said);
+            end(word, reply_parts);
         }
         Ok(())
     }
 
-    fn close(&mut self, said: &mut ReplyParts) {
-        self.calls.finish().for_each(|call| said.call(call));
+    fn close(&mut self, reply_parts: &mut ReplyParts) {
+        self.calls.finish().for_each(|call| reply_parts.call(call));
     }
 }
 
@@ -70,22 +70,24 @@ impl Completion {
         &mut self,
         message: &Json,
         peer: Peer<'_>,
-        said: &mut ReplyParts,
+        reply_parts: &mut ReplyParts,
     ) -> Result<(), Failure> {
         // vLLM, llama.cpp and DeepSeek name its thinking one way, Ollama and OpenRouter the other.
         let thought = match text(message, "/reasoning_content") {
             "" => text(message, "/reasoning"),
             thought => thought,
         };
-        said.thought(thought);
+        reply_parts.thought(thought);
         match message.get("content") {
-            Some(Json::String(content)) => said.text(content),
+            Some(Json::String(content)) => reply_parts.text(content),
             Some(Json::Array(parts)) => {
-                parts.iter().for_each(|part| said.text(text(part, "/text")));
+                parts
+                    .iter()
+                    .for_each(|part| reply_parts.text(text(part, "/text")));
             }
             _ => {}
         }
-        said.refusal(text(message, "/refusal"));
+        reply_parts.refusal(text(message, "/refusal"));
         for piece in list(message, "/tool_calls") {
             let piece = Piece::deserialize(piece);
             let piece =
@@ -96,8 +98,8 @@ impl Completion {
     }
 }
 
-fn end(word: &str, said: &mut ReplyParts) {
-    said.end(match word {
+fn end(word: &str, reply_parts: &mut ReplyParts) {
+    reply_parts.end(match word {
         "content_filter" => FinishReason::ContentFilter,
         "length" => FinishReason::Length,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,

@@ -22,43 +22,43 @@ impl Reader for Response {
         &mut self,
         reply: &Json,
         peer: Peer<'_>,
-        said: &mut ReplyParts,
+        reply_parts: &mut ReplyParts,
     ) -> Result<(), Failure> {
         if !reply.get("output").is_some_and(Json::is_array) {
             return Err(unreadable(peer, "it has no `output`"));
         }
-        self.end(reply, peer, said)
+        self.end(reply, peer, reply_parts)
     }
 
     fn event(
         &mut self,
         event: &Json,
         peer: Peer<'_>,
-        said: &mut ReplyParts,
+        reply_parts: &mut ReplyParts,
     ) -> Result<(), Failure> {
         let delta = text(event, "/delta");
         match text(event, "/type") {
             "response.output_text.delta" => {
                 self.pieces = true;
-                said.text(delta);
+                reply_parts.text(delta);
             }
             "response.refusal.delta" => {
                 self.pieces = true;
-                said.refusal(delta);
+                reply_parts.refusal(delta);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                said.thought(delta);
+                reply_parts.thought(delta);
             }
             "response.output_item.done" => {
                 self.items = true;
                 if let Some(item) = event.get("item") {
-                    self.item(item, said);
+                    self.item(item, reply_parts);
                 }
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 let response = event.get("response").unwrap_or(event);
-                self.end(response, peer, said)?;
-                said.close();
+                self.end(response, peer, reply_parts)?;
+                reply_parts.close();
             }
             "error" => return Err(Failure::reported(peer, event)),
             _ => {}
@@ -68,15 +68,15 @@ impl Reader for Response {
 }
 
 impl Response {
-    fn item(&mut self, item: &Json, said: &mut ReplyParts) {
+    fn item(&mut self, item: &Json, reply_parts: &mut ReplyParts) {
         match text(item, "/type") {
             "message" if !self.pieces => {
                 for part in list(item, "/content") {
-                    said.text(text(part, "/text"));
-                    said.refusal(text(part, "/refusal"));
+                    reply_parts.text(text(part, "/text"));
+                    reply_parts.refusal(text(part, "/refusal"));
                 }
             }
-            "function_call" => said.call(ToolCallRequest {
+            "function_call" => reply_parts.call(ToolCallRequest {
                 id: text(item, "/call_id").to_owned(),
                 name: text(item, "/name").to_owned(),
                 arguments: text(item, "/arguments").to_owned(),
@@ -87,7 +87,7 @@ impl Response {
                 if let Some(item) = item.as_object_mut() {
                     item.remove("status");
                 }
-                said.opaque(Kind::OpenAiResponses.word(), item);
+                reply_parts.opaque(Kind::OpenAiResponses.word(), item);
             }
             _ => {}
         }
@@ -98,10 +98,10 @@ impl Response {
         &mut self,
         response: &Json,
         peer: Peer<'_>,
-        said: &mut ReplyParts,
+        reply_parts: &mut ReplyParts,
     ) -> Result<(), Failure> {
         if let Some(usage) = response.get("usage").filter(|usage| usage.is_object()) {
-            said.usage(Usage {
+            reply_parts.usage(Usage {
                 input_tokens: count(usage, "/input_tokens"),
                 output_tokens: count(usage, "/output_tokens"),
                 cached_tokens: count(usage, "/input_tokens_details/cached_tokens"),
@@ -120,9 +120,9 @@ impl Response {
         if !self.items {
             list(response, "/output")
                 .iter()
-                .for_each(|item| self.item(item, said));
+                .for_each(|item| self.item(item, reply_parts));
         }
-        said.end(match text(response, "/incomplete_details/reason") {
+        reply_parts.end(match text(response, "/incomplete_details/reason") {
             "max_output_tokens" => FinishReason::Length,
             "content_filter" => FinishReason::ContentFilter,
             _ => FinishReason::Stop,
