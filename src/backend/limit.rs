@@ -25,6 +25,9 @@ pub const TOOL_TIMEOUT: Duration = Duration::from_secs(300);
 /// Longest call of a model that nothing bounds.
 pub const MODEL_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// How much later than the run the backend itself ends a call.
+const BEHIND_THE_RUN: Duration = Duration::from_secs(1);
+
 /// Places for calls.
 #[derive(Debug, Clone)]
 pub struct Places {
@@ -95,7 +98,11 @@ impl<T: ?Sized> Limited<T> {
 
     fn bounded(&self, cx: &CallContext) -> CallContext {
         CallContext {
-            timeout: cx.timeout.or(self.default),
+            timeout: match cx.timeout {
+                // The run ends the call then. The backend comes second, or chance would choose whose error it is.
+                Some(of_run) => Some(of_run.saturating_add(BEHIND_THE_RUN)),
+                None => self.default,
+            },
             ..cx.clone()
         }
     }
