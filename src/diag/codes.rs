@@ -89,7 +89,7 @@ pub static GROUPS: &[(&str, &str)] = &[
     ("data", "read-only-field"),
     ("tools and scopes", "tool-out-of-scope"),
     ("safety", "answer-ignored"),
-    ("lints", "missing-timeout"),
+    ("lints", "cut-reply"),
     ("models", "unknown-family"),
     ("comments to graphc, settings, scenarios", "private-host"),
 ];
@@ -230,7 +230,6 @@ codes! {
     Warning UNTRUSTED_SYSTEM "untrusted-system";
     Error LETHAL_TRIFECTA "lethal-trifecta";
     Warning POSSIBLE_TRIFECTA "possible-trifecta";
-    Info MISSING_TIMEOUT "missing-timeout";
     Info CUT_REPLY "cut-reply";
     Warning UNSAFE_RETRY "unsafe-retry";
     Warning TIMEOUT_ORDER "timeout-order";

@@ -18,7 +18,6 @@ mod digit_member;
 mod expr;
 mod messages_in_prompt;
 mod missing_doc;
-mod missing_timeout;
 pub mod model;
 mod open_interrupt;
 mod overwritten_messages;
@@ -59,7 +58,6 @@ pub fn lint(program: &Program, sources: &SourceMap, families: &Families, diags: 
 type Lint = fn(&Cx<'_>, &mut Diagnostics);
 
 const LINTS: &[Lint] = &[
-    missing_timeout::lint,
     cut_reply::lint,
     unsafe_retry::lint,
     timeout_order::lint,

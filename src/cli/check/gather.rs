@@ -18,7 +18,6 @@ use crate::scenario::fit;
 use super::super::flow::Analysed;
 use super::super::{Context, Failure, files, scenes, settings, storage};
 use super::effects;
-use super::settled::Settled;
 use super::unfit::{self, Served};
 use crate::embed::project::Project;
 
@@ -142,8 +141,7 @@ impl Findings {
             })
             .collect();
         let path = project.settings.clone().unwrap_or_default();
-        let asked = analysis.diagnostics.iter().any(Settled::concerns);
-        let wanted = self.played || self.needs.is_some() || asked || context.profile.is_some();
+        let wanted = self.played || self.needs.is_some() || context.profile.is_some();
         let flow = wanted.then(|| analysis.flow()).flatten();
         if let Some(Some(config)) = self.settings.get(&path)
             && unfit::speaks(config)
@@ -159,11 +157,11 @@ impl Findings {
         let mut found = analysis.into_diagnostics();
         found.append(unsaid);
         if let Some(Some(config)) = self.settings.get(&path) {
-            if let Some(flow) = &flow {
-                let at = |finding: &Diagnostic| sources.text(finding.span());
-                let settled = Settled::new(flow, config);
-                found.retain(|finding| !settled.settles(finding, at(finding)));
-            }
+            // A provider that the settings describe is known.
+            found.retain(|finding| {
+                finding.code != &codes::UNKNOWN_PROVIDER
+                    || !config.providers.contains_key(sources.text(finding.span()))
+            });
             if let Some(flow) = &flow {
                 let place = declared(&ids, &self.sources);
                 match (&mut self.needs, &context.profile) {

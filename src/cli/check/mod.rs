@@ -7,7 +7,6 @@ mod effects;
 pub mod fix;
 pub mod gather;
 mod online;
-mod settled;
 mod table;
 mod unfit;
 pub mod watch;

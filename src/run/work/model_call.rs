@@ -233,9 +233,8 @@ async fn with_fallbacks(
     id: &str,
     path: &str,
 ) -> Result<Reply, RunError> {
-    let spent = Mutex::default();
-    let reply = first_reply(run, node, call, (asks, id), path, &spent).await;
-    let spent = spent.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut spent = Usage::default();
+    let reply = first_reply(run, node, call, (asks, id), path, &mut spent).await;
     match reply {
         Ok(reply) => Ok(Reply { spent, ..reply }),
         Err(error) => {
@@ -252,7 +251,7 @@ async fn first_reply(
     (call, from, messages): (&ModelCallPlan, usize, &List),
     (asks, id): (&Request, &str),
     path: &str,
-    spent: &Mutex<Usage>,
+    spent: &mut Usage,
 ) -> Result<Reply, RunError> {
     let flow = &run.around.cx.plan.flow;
     let mut failed: Option<RunError> = None;
@@ -297,29 +296,21 @@ async fn first_reply(
             once: false,
         };
         let under_way = observed(run, node, call, model, id, messages);
-        let spent_before = *spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = Mutex::default();
+        let used = &used;
         let asked = retry::attempts(run, *policy, effect, |attempt| {
             let asked = request(run, node, call, &flow.models[model], messages);
-            let used = Mutex::default();
-            async move {
-                let reply = one_attempt(run, (model, call), asked, (id, path), attempt, &used);
-                let reply = reply.await;
-                if reply.is_err() {
-                    let used = used.into_inner().unwrap_or_else(PoisonError::into_inner);
-                    *spent.lock().unwrap_or_else(PoisonError::into_inner) += used;
-                }
-                reply
-            }
+            async move { one_attempt(run, (model, call), asked, (id, path), attempt, used).await }
         });
         let asked = asked.await;
+        let used = *used.lock().unwrap_or_else(PoisonError::into_inner);
+        let reply = asked.as_ref().ok();
+        *spent += used - reply.map(|reply| reply.usage).unwrap_or_default();
         if let Some(under_way) = under_way {
-            let mut usage = *spent.lock().unwrap_or_else(PoisonError::into_inner) - spent_before;
-            let reply = asked.as_ref().ok();
-            usage += reply.map(|reply| reply.usage).unwrap_or_default();
             under_way.end(&CallEnd {
                 error: asked.as_ref().err().map(|failure| &failure.error),
                 reply,
-                usage,
+                usage: used,
                 ..CallEnd::default()
             });
         }
@@ -367,6 +358,7 @@ fn leads_to_fallback(model: &Model, kind: ErrorKind) -> bool {
     kind.leads_to_fallback() && listed.is_none_or(|kinds| kinds.contains(&kind))
 }
 
+/// One attempt. What it uses is added to `used` as it comes.
 async fn one_attempt(
     run: &TaskRun<'_>,
     (id, call): (ModelId, &ModelCallPlan),
@@ -382,6 +374,7 @@ async fn one_attempt(
         return Err(RunError::new(ErrorKind::InvalidRequest, message).into());
     };
     let limit = model.timeout_ms.map(Duration::from_millis);
+    let used_before = *used.lock().unwrap_or_else(PoisonError::into_inner);
     let context = CallContext {
         thread_id: cx.thread_id.to_string(),
         run_id: cx.run_id.to_string(),
@@ -413,7 +406,9 @@ async fn one_attempt(
                 }
             }
             reply.add(delta);
-            *used.lock().unwrap_or_else(PoisonError::into_inner) = reply.usage;
+            let mut in_all = used_before;
+            in_all += reply.usage;
+            *used.lock().unwrap_or_else(PoisonError::into_inner) = in_all;
         }
         if let Some(pieces) = &mut pieces {
             pieces.send()?;
