@@ -4,6 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::base::name;
 
 use super::{Context, Exit, Failure, files};
@@ -24,6 +26,9 @@ pub const FILES: [(&str, &str); 5] = [
     ),
     (".gitignore", include_str!("init/gitignore")),
 ];
+
+/// What stands in the workflow for the digest of the program.
+const DIGEST: &str = "@DIGEST@";
 
 const NEXT: &str = "\
 next:
@@ -59,10 +64,14 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
                 .help("name another folder, or move what is there"),
         );
     }
+    let digest = own_digest().map_err(|error| {
+        Failure::unusable(format!("could not read the program itself: {error}"))
+    })?;
     let mut written = Vec::new();
     for (path, content) in FILES {
         let path = folder.join(path);
-        if let Err(error) = write_new(&path, content) {
+        let content = content.replace(DIGEST, &digest);
+        if let Err(error) = write_new(&path, &content) {
             // Half a project is worse than none; what can't be removed stays, and is named next time.
             written.iter().for_each(|path| drop(fs::remove_file(path)));
             let path = files::shown(&path);
@@ -80,6 +89,12 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         false => context.say(&NEXT.replace("next:", &format!("next:\n  cd {}", folder.display()))),
     }
     Ok(Exit::Done)
+}
+
+/// The SHA-256 of the file that this process runs, in hexadecimal.
+fn own_digest() -> std::io::Result<String> {
+    let bytes = Sha256::digest(fs::read(std::env::current_exe()?)?);
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn verb(count: usize) -> &'static str {
