@@ -22,7 +22,7 @@ use super::journal::Journal;
 use super::kept::Kept;
 use super::limit::TaskLimit;
 use super::model::Usage;
-use super::observe::{Asked, CallKey, CallUnderWay, Observed, RunKey, RunStart};
+use super::observe::{Asked, CallKey, CallUnderWay, Observed, RunKey, RunStart, RunUnderWay};
 use super::permission::Lasting;
 use super::plan::Plan;
 use super::slots::Slots;
@@ -46,6 +46,8 @@ pub struct RunContext {
     pub events: Option<EventSink>,
     /// Who observes it from outside.
     pub observed: Option<Observed>,
+    /// What they are told of its end by, from its beginning on.
+    pub under_way: Option<RunUnderWay>,
     /// Who watches its model calls.
     pub calls: Option<Watcher>,
     /// Secrets that the run was given; kept nowhere.
@@ -167,8 +169,8 @@ impl RunContext {
         }
     }
 
-    /// Tells an observer that the run begins, or goes on.
-    pub fn observe_start(&self, resumed: bool) {
+    /// Tells observers that the run begins, or goes on. They are told of its end by what is kept in `under_way`.
+    pub fn observe_start(&mut self, resumed: bool) {
         if let Some(observed) = &self.observed {
             let start = RunStart {
                 plan: &self.plan,
@@ -177,7 +179,7 @@ impl RunContext {
                 within: observed.call(),
                 secrets: &self.secrets,
             };
-            observed.by().run_started(&self.run_key(), &start);
+            self.under_way = Some(RunUnderWay::begin(observed, self.run_key(), &start));
         }
     }
 
@@ -220,7 +222,8 @@ impl RunContext {
             kind,
         };
         if let Some(observed) = observed {
-            observed.by().event(&self.run_key(), &event);
+            let run = self.run_key();
+            observed.by().for_each(|by| by.event(&run, &event));
         }
         if let Some(events) = &self.events {
             events.send(event);

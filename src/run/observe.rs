@@ -26,6 +26,8 @@ pub trait Observer: Send + Sync {
     fn run_started(&self, run: &RunKey, start: &RunStart<'_>);
     /// It has come to rest: done, failed, cancelled or waiting for answers.
     fn run_finished(&self, run: &RunKey, result: &RunResult);
+    /// Its future was dropped before that, as a timeout around a call does. Nothing more is told of it.
+    fn run_dropped(&self, run: &RunKey);
     /// An event of [`Mode::Tasks`](super::event::Mode::Tasks). It has no number: those are of a stream.
     fn event(&self, run: &RunKey, event: &Event);
     /// A call of a model or tool begins that the journal does not answer.
@@ -50,8 +52,15 @@ pub struct CallKey {
     pub run: RunKey,
     /// Key of the task, which is the `id` of its beginning.
     pub task: String,
-    /// The effect, such as `model@0`.
+    /// The effect, such as `model@0`; `model@0~1` where the first fallback of its model is asked.
     pub effect: String,
+}
+
+impl CallKey {
+    /// Whether it asks a fallback, since the model before it has failed.
+    pub fn is_fallback(&self) -> bool {
+        self.effect.contains('~')
+    }
 }
 
 /// What a run begins with.
@@ -105,10 +114,10 @@ pub struct CallEnd<'c> {
     pub usage: Usage,
 }
 
-/// An observer, and the call that what it observes is made for.
+/// Observers, and the call that what they observe is made for.
 #[derive(Clone)]
 pub struct Observed {
-    by: Arc<dyn Observer>,
+    by: Vec<Arc<dyn Observer>>,
     within: Option<CallKey>,
 }
 
@@ -122,13 +131,22 @@ impl fmt::Debug for Observed {
 impl Observed {
     /// Runs that nothing around them is observed of.
     pub fn new(by: Arc<dyn Observer>) -> Self {
-        Self { by, within: None }
+        Self {
+            by: vec![by],
+            within: None,
+        }
+    }
+
+    /// The same with those of another, which are told after these.
+    pub fn and(mut self, other: Observed) -> Self {
+        self.by.extend(other.by);
+        self
     }
 
     /// The same for the runs that a call makes.
     pub(super) fn within(&self, call: CallKey) -> Self {
         Self {
-            by: Arc::clone(&self.by),
+            by: self.by.clone(),
             within: Some(call),
         }
     }
@@ -138,9 +156,43 @@ impl Observed {
         self.within.as_ref()
     }
 
-    /// The observer.
-    pub(super) fn by(&self) -> &dyn Observer {
-        &*self.by
+    /// Each of the observers.
+    pub(super) fn by(&self) -> impl Iterator<Item = &dyn Observer> {
+        self.by.iter().map(|by| &**by)
+    }
+}
+
+/// A run under way. One that is dropped before its end is told as dropped.
+pub struct RunUnderWay {
+    observed: Observed,
+    key: RunKey,
+    ended: bool,
+}
+
+impl RunUnderWay {
+    /// Tells that it begins.
+    pub(super) fn begin(observed: &Observed, key: RunKey, start: &RunStart<'_>) -> Self {
+        observed.by().for_each(|by| by.run_started(&key, start));
+        Self {
+            observed: observed.clone(),
+            key,
+            ended: false,
+        }
+    }
+
+    /// Tells what it came to.
+    pub(super) fn end(mut self, result: &RunResult) {
+        self.ended = true;
+        let by = self.observed.by();
+        by.for_each(|by| by.run_finished(&self.key, result));
+    }
+}
+
+impl Drop for RunUnderWay {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.observed.by().for_each(|by| by.run_dropped(&self.key));
+        }
     }
 }
 
@@ -154,7 +206,7 @@ pub struct CallUnderWay {
 impl CallUnderWay {
     /// Tells that it begins.
     pub(super) fn begin(observed: &Observed, key: CallKey, asked: &Asked<'_>) -> Self {
-        observed.by.call_started(&key, asked);
+        observed.by().for_each(|by| by.call_started(&key, asked));
         Self {
             observed: observed.clone(),
             key,
@@ -165,7 +217,12 @@ impl CallUnderWay {
     /// Tells how it has ended.
     pub fn end(mut self, end: &CallEnd<'_>) {
         self.ended = true;
-        self.observed.by.call_finished(&self.key, end);
+        self.tell(end);
+    }
+
+    fn tell(&self, end: &CallEnd<'_>) {
+        let by = self.observed.by();
+        by.for_each(|by| by.call_finished(&self.key, end));
     }
 }
 
@@ -173,11 +230,10 @@ impl Drop for CallUnderWay {
     fn drop(&mut self) {
         if !self.ended {
             let error = Some(&cancelled());
-            let end = CallEnd {
+            self.tell(&CallEnd {
                 error,
                 ..CallEnd::default()
-            };
-            self.observed.by.call_finished(&self.key, &end);
+            });
         }
     }
 }

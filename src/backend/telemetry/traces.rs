@@ -81,6 +81,21 @@ impl Traces {
         self.exporter.send(span);
     }
 
+    /// Ends a run's span and those in it that are open. `error`: kind and message.
+    fn end_run(&self, key: &RunKey, status: &str, error: Option<(&str, &str)>) {
+        let Some(mut run) = self.lock().remove(key) else {
+            return;
+        };
+        // What a timeout has cut off has told no end.
+        let open = run.calls.into_values().chain(run.tasks.into_values());
+        for span in open {
+            self.end(span, Some(("cancelled", "")), &run.secrets);
+        }
+        let status = ("graphc.run.status", Attr::from(status));
+        run.span.attributes.push(status);
+        self.end(run.span, error, &run.secrets);
+    }
+
     fn task_started(&self, run: &mut OpenRun, event: &Event, send: Option<u32>) {
         let key = event.task();
         let node = event.node.as_deref().unwrap_or_default();
@@ -185,26 +200,13 @@ impl Observer for Traces {
     }
 
     fn run_finished(&self, key: &RunKey, result: &RunResult) {
-        let Some(mut run) = self.lock().remove(key) else {
-            return;
-        };
-        // What a timeout has cut off has told no end.
-        let open = run.calls.into_values().chain(run.tasks.into_values());
-        for span in open {
-            self.end(span, Some(("cancelled", "")), &run.secrets);
-        }
-        let state = match result.state {
-            RunState::Done => "done",
-            RunState::Interrupted => "interrupted",
-            RunState::Failed => "failed",
-            RunState::Cancelled => "cancelled",
-            RunState::Running | RunState::Ready => "running",
-        };
-        let status = ("graphc.run.status", Attr::from(state));
-        run.span.attributes.push(status);
         let error = result.error.as_ref();
         let error = error.map(|error| (error.kind.word(), error.message.as_str()));
-        self.end(run.span, error, &run.secrets);
+        self.end_run(key, result.state.word(), error);
+    }
+
+    fn run_dropped(&self, key: &RunKey) {
+        self.end_run(key, RunState::Cancelled.word(), Some(("cancelled", "")));
     }
 
     fn event(&self, key: &RunKey, event: &Event) {

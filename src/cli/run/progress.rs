@@ -11,10 +11,10 @@ use crate::diag::render::Style;
 use crate::diag::render::snippet::visible;
 use crate::run::engine::RunResult;
 use crate::run::event::{DuringCall, Event, EventKind};
-use crate::run::store::RunState;
 use crate::run::stream::{BYTES, EVENTS, weight};
 
 use super::super::Context;
+use super::super::screen::Words;
 use super::signs::{Signs, brief, clipped, fault, path};
 use super::watch::Shows;
 
@@ -58,14 +58,7 @@ impl Shows for Progress {
     }
 
     fn end(&mut self, result: &RunResult) {
-        let word = match result.state {
-            RunState::Done => "done",
-            RunState::Interrupted => "interrupted",
-            RunState::Failed => "failed",
-            RunState::Cancelled => "cancelled",
-            RunState::Running => "running",
-            RunState::Ready => "ready",
-        };
+        let word = result.state.word();
         let usage = result.usage;
         let tokens = match usage.total() {
             0 => String::new(),
@@ -85,7 +78,7 @@ impl Shows for Progress {
 impl Progress {
     /// Progress that begins now.
     pub fn new(context: &Context) -> Self {
-        Self::to(Box::new(stderr()), context.terminal.style)
+        Self::to(Box::new(Words(stderr())), context.terminal.style)
     }
 
     fn to(to: Box<dyn Write + Send>, style: Style) -> Self {

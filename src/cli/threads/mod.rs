@@ -257,11 +257,7 @@ async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str,
             true => RUNNING,
             false => CUT_OFF,
         },
-        RunState::Done => "done",
-        RunState::Interrupted => "interrupted",
-        RunState::Failed => "failed",
-        RunState::Cancelled => "cancelled",
-        RunState::Ready => "ready",
+        state => state.word(),
     })
 }
 

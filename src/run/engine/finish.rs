@@ -103,14 +103,14 @@ impl Engine {
     /// Keeps what the run came to, unless the thread is to stay as it was, gives it back and says it.
     pub(super) async fn finish(
         &self,
-        cx: RunContext,
+        mut cx: RunContext,
         graph: GraphId,
         frame: Frame,
         end: FrameEnd,
         tells: bool,
     ) -> RunResult {
         let warnings = cx.take_warnings();
-        let observed = cx.observed.clone().map(|observed| (observed, cx.run_key()));
+        let under_way = cx.under_way.take();
         let (mut half, mut left) = (Vec::new(), Vec::new());
         let (mut state, mut interrupts, mut error) = match end {
             FrameEnd::Done => {
@@ -197,8 +197,8 @@ impl Engine {
             in_doubt: Vec::new(),
             warnings,
         };
-        if let Some((observed, run)) = observed {
-            observed.by().run_finished(&run, &result);
+        if let Some(under_way) = under_way {
+            under_way.end(&result);
         }
         result
     }

@@ -371,6 +371,7 @@ impl Engine {
             ambient: self.ambient.clone(),
             events: options.events.clone(),
             observed: options.observed.clone(),
+            under_way: None,
             calls: options.calls.clone(),
             secrets: Arc::clone(&options.secrets),
             thread_id: thread_id.into(),

@@ -207,6 +207,20 @@ pub enum RunState {
     Ready,
 }
 
+impl RunState {
+    /// The word that people and `status` of a result have for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            RunState::Running => "running",
+            RunState::Done => "done",
+            RunState::Interrupted => "interrupted",
+            RunState::Failed => "failed",
+            RunState::Cancelled => "cancelled",
+            RunState::Ready => "ready",
+        }
+    }
+}
+
 /// A thread without its state.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThreadInfo {

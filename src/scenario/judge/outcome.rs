@@ -55,22 +55,11 @@ pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
     found
 }
 
-fn word(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running",
-        RunState::Done => "done",
-        RunState::Interrupted => "interrupted",
-        RunState::Failed => "failed",
-        RunState::Cancelled => "cancelled",
-        RunState::Ready => "ready",
-    }
-}
-
 /// Without `status`, the run must be done; it may have failed where an `error` is expected, and
 /// wait where `interrupts` are.
 fn status(scenario: &Scenario, ended: &Ended) -> Option<Finding> {
     let expect = &scenario.expect;
-    let actual = word(ended.status);
+    let actual = ended.status.word();
     let (wanted, at) = match &expect.status {
         Some(status) => (vec![status.value], &status.at),
         None if expect.error.is_some() => (vec!["failed", "interrupted"], &scenario.at),
