@@ -25,6 +25,7 @@ use crate::run::exchange::Watcher;
 use crate::run::interrupt::Answer;
 use crate::run::memory::{self, Access};
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError, Usage};
+use crate::run::observe::Observed;
 use crate::run::plan::Plan;
 use crate::run::store::{RunState, Store};
 use crate::run::stream::{self, EventStream};
@@ -38,15 +39,20 @@ use super::alone::{GIVES, PARENT};
 use super::sheet::Call;
 use super::stage::Stage;
 
-/// What serves models and tools outside of a row's own replies: the settings.
+/// What is outside of a row's own replies.
 #[derive(Clone)]
-pub struct Outside(pub Arc<Bindings>);
+pub struct Outside {
+    /// The settings, which say what serves models and tools.
+    pub bindings: Arc<Bindings>,
+    /// Who observes runs that ask these. Those that play all of their models are observed by nobody.
+    pub observed: Option<Observed>,
+}
 
 impl Outside {
     /// Whether the settings have some model of a flow scripted: then rows play all of them.
     pub fn is_scripted(&self, flow: &Flow) -> bool {
         let models = flow.models.iter();
-        let bound = models.map(|model| self.0.config.model(&model.name));
+        let bound = models.map(|model| self.bindings.config.model(&model.name));
         bound
             .flatten()
             .any(|entry| matches!(entry.value, ModelBinding::Scripted))
@@ -57,7 +63,8 @@ impl Outside {
     /// # Errors
     /// What the settings lack for those.
     pub fn play(&self, flow: &Flow, script: &Arc<Script>) -> Result<Backends, Diagnostics> {
-        bind(flow, &self.0.config, Some(script), &self.0.folder)
+        let of = &self.bindings;
+        bind(flow, &of.config, Some(script), &of.folder)
     }
 
     /// What serves rows that play no models, below a graph. Tools of these names are the rows' own.
@@ -80,13 +87,15 @@ impl Outside {
         }
         for (id, tool) in flow.tools.entries() {
             let needless = played.contains(&tool.name.as_str()) || !tools.contains(&id);
-            let bound = self.0.config.tools.contains_key(&tool.name) || tool.body.is_some();
+            let tools = &self.bindings.config.tools;
+            let bound = tools.contains_key(&tool.name) || tool.body.is_some();
             if needless && !bound && !tool.is_of(memory::MODULE) {
                 let unserved: Arc<dyn ToolBackend> = Arc::new(UnboundTool);
                 given.tools.insert(tool.name.clone(), unserved);
             }
         }
-        bind_beside(&given, flow, &self.0.config, &self.0.folder)
+        let of = &self.bindings;
+        bind_beside(&given, flow, &of.config, &of.folder)
     }
 }
 
@@ -183,6 +192,8 @@ pub struct Play<'a> {
     pub script: Option<Arc<Script>>,
     /// Models and tools.
     pub backends: Backends,
+    /// Who observes it.
+    pub observed: Option<Observed>,
     /// Ends it.
     pub cancel: CancellationToken,
 }
@@ -238,7 +249,9 @@ impl Play<'_> {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let ambient: Arc<dyn Ambient> = match (&self.script, scenario.clock) {
             (None, None) => Arc::new(SystemAmbient),
-            (_, clock) => Arc::new(StillAmbient::new(clock)),
+            // Each run that asks real services is one of its own.
+            (None, clock) => Arc::new(StillAmbient::outside_tests(clock)),
+            (Some(_), clock) => Arc::new(StillAmbient::new(clock)),
         };
         if let (Some(script), false) = (&self.script, scenario.memory.is_empty()) {
             let now = ambient.now().as_millisecond();
@@ -295,6 +308,7 @@ impl Play<'_> {
         let kept = Arc::clone(calls);
         let options = RunOptions {
             events: Some(sink),
+            observed: self.observed.clone(),
             cancel: self.cancel.clone(),
             by: Some("evaluation".to_owned()),
             calls: Some(Watcher::new(move |exchange| {

@@ -170,11 +170,14 @@ impl Evaluation {
             Some(plan) => Arc::clone(plan),
             None => self.stage.plan(row).ok()?,
         };
+        let script = self.is_scripted(row).then_some(script);
+        let observed = self.outside.observed.clone();
         let play = Play {
             stage: &self.stage,
             plan,
             row,
-            script: self.is_scripted(row).then_some(script),
+            observed: observed.filter(|_| script.is_none()),
+            script,
             backends,
             cancel: self.cancel.clone(),
         };

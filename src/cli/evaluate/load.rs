@@ -7,8 +7,10 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::bindings::Bindings;
 use crate::backend::scenario::{Row, rows};
+use crate::backend::telemetry::Telemetry;
 use crate::backend::yaml::Document;
 use crate::base::{SourceMap, Span};
+use crate::cli::run::telemetry;
 use crate::cli::{Context, Exit, Failure, files, flow, settings};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::evaluate::fit::fit;
@@ -29,6 +31,8 @@ const ENDING: &str = ".evaluate.yaml";
 pub struct Loaded {
     /// It.
     pub evaluation: Evaluation,
+    /// Where traces and metrics go, where that is asked for.
+    pub telemetry: Option<Telemetry>,
     /// The flow's file.
     pub flow: String,
     /// The flow's version.
@@ -64,11 +68,16 @@ pub fn load(args: &Args, context: &Context) -> Result<Loaded, Failure> {
     if misfits.has_errors() {
         return Err(reader.refused(&misfits));
     }
-    let outside = Outside(Arc::new(Bindings {
-        config,
-        folder: loaded.project.home.clone(),
-        sources: Arc::new(reader.sources.clone()),
-    }));
+    let refused = |found| settings::say(&found, &reader.sources, context, Exit::Unusable);
+    let telemetry = telemetry::start(&loaded.project, &config).map_err(refused)??;
+    let outside = Outside {
+        bindings: Arc::new(Bindings {
+            config,
+            folder: loaded.project.home.clone(),
+            sources: Arc::new(reader.sources.clone()),
+        }),
+        observed: telemetry::observed(telemetry.as_ref()),
+    };
     let repeats = args.repeats.or(says.repeats).unwrap_or(1);
     let evaluation = Evaluation::new(
         (stage, rows),
@@ -76,10 +85,10 @@ pub fn load(args: &Args, context: &Context) -> Result<Loaded, Failure> {
         (repeats, args.live),
         outside,
     );
-    let evaluation = evaluation
-        .map_err(|found| settings::say(&found, &reader.sources, context, Exit::Unusable))?;
+    let evaluation = evaluation.map_err(refused)?;
     Ok(Loaded {
         evaluation,
+        telemetry,
         flow: files::shown(&path),
         version: loaded.flow.version(),
         data: sets.iter().map(|path| files::shown(path)).collect(),

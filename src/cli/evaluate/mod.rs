@@ -18,6 +18,7 @@ use crate::evaluate::run::Evaluation;
 use crate::evaluate::sheet::{self, RowSheet, Sheet, Summary};
 
 use super::run::process::runtime;
+use super::run::telemetry;
 use super::{Context, Exit, Failure, files, output};
 
 const EXAMPLES: &str = "\
@@ -96,7 +97,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let before = args.against.as_deref().map(read_sheet).transpose()?;
     let loaded = load::load(&args, context)?;
     let evaluation = Arc::new(loaded.evaluation);
-    let rows = runtime()?.block_on(play(&evaluation, args.jobs, context))?;
+    let rows = runtime()?.block_on(async {
+        let rows = play(&evaluation, args.jobs, context).await;
+        telemetry::flush(loaded.telemetry).await;
+        rows
+    })?;
     let summary = Summary::of(&rows);
     let asked = evaluation.rows.len() as u64 * u64::from(evaluation.repeats);
     let sheet = Sheet {
@@ -132,7 +137,12 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 /// What models and tools have said may hold values of the settings that nobody is to see.
 fn without_secrets(sheet: Sheet, evaluation: &Evaluation) -> Result<Sheet, Failure> {
     let json = serde_json::to_value(sheet).map_err(unwritable)?;
-    let scrubbed = evaluation.outside.0.config.secrets().scrub_result(json);
+    let scrubbed = evaluation
+        .outside
+        .bindings
+        .config
+        .secrets()
+        .scrub_result(json);
     serde_json::from_value(scrubbed).map_err(unwritable)
 }
 

@@ -1,6 +1,5 @@
 //! What is shown while rows run, and what ends them early.
 
-use std::io::{Write, stderr};
 use std::process::exit;
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -8,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backend::group;
 use crate::cli::run::signals;
-use crate::cli::{Exit, term};
+use crate::cli::{Exit, screen, term};
 
 /// Counts runs in one line on a terminal, until there are no more.
 pub async fn show(mut ended: UnboundedReceiver<bool>, all: usize, draws: bool) {
@@ -21,12 +20,11 @@ pub async fn show(mut ended: UnboundedReceiver<bool>, all: usize, draws: bool) {
                 0 => String::new(),
                 count => format!(", {count} failed"),
             };
-            // Nobody is told where stderr is closed.
-            let _ = write!(stderr(), "\r\x1b[K{done}/{all} runs{failed}");
+            screen::count(&format!("{done}/{all} runs{failed}"));
         }
     }
     if draws && done > 0 {
-        let _ = write!(stderr(), "\r\x1b[K");
+        screen::count("");
     }
 }
 

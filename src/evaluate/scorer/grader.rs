@@ -132,7 +132,9 @@ impl Grader {
         let given: JsonMap<String, Json> = (given.into_iter())
             .filter(|(name, _)| self.takes.contains(name))
             .collect();
+        let observed = judged.outside.observed.clone();
         let options = RunOptions {
+            observed: observed.filter(|_| script.is_none()),
             cancel: judged.cancel.clone(),
             ..RunOptions::default()
         };
