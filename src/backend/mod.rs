@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`secret`], [`yaml`], [`subset`] and [`group`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
 //! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`service`] (programs beside scenarios), [`config`]
-//! (`graphc.yaml`), [`limit`] (calls at a time), [`mask`] (no secrets in what comes out of a backend), [`telemetry`] (traces and metrics of runs), [`given`] (what a program brings itself), [`bindings`] (the settings of a scenario), [`bind`](mod@bind) (which backend serves which model and tool of a flow), [`probe`] (whether they answer).
+//! (`graphc.yaml`), [`limit`] (calls at a time), [`mask`] (no secrets in what comes out of a backend), [`telemetry`] (traces and metrics of runs), [`logs`] (logs of runs), [`given`] (what a program brings itself), [`bindings`] (the settings of a scenario), [`bind`](mod@bind) (which backend serves which model and tool of a flow), [`probe`] (whether they answer).
 
 pub mod bind;
 pub mod bindings;
@@ -14,6 +14,7 @@ pub mod given;
 pub mod group;
 pub mod limit;
 pub mod llm;
+pub mod logs;
 pub mod mask;
 pub mod probe;
 pub mod scenario;

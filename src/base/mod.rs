@@ -1,5 +1,5 @@
 //! What every other module stands on: where text came from, typed indices, names that are close, spans of
-//! time as they are written, values that must not be seen, the bounds of templates, and whether what computes is to stop.
+//! time as they are written, what logs are about, values that must not be seen, the bounds of templates, and whether what computes is to stop.
 //!
 //! Nothing here knows of graphs, diagnostics or values; nothing here does I/O.
 
@@ -9,6 +9,7 @@ pub mod duration;
 pub mod foreign;
 pub mod id;
 pub mod index;
+pub mod log;
 pub mod name;
 pub mod rendering;
 pub mod secret;

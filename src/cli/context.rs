@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::failure::Failure;
+use super::logs::LogOptions;
 use super::term::{self, ColorChoice, Terminal};
 
 /// Options that every command takes.
@@ -27,6 +28,9 @@ pub struct GlobalOptions {
     /// When to write colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
     pub color: ColorChoice,
+    /// Which logs are shown, and how.
+    #[command(flatten)]
+    pub logs: LogOptions,
 }
 
 /// What a command is given besides its own arguments.
@@ -47,8 +51,9 @@ pub struct Context {
 }
 
 impl Context {
-    /// Enters the folder of `-C` and looks at the terminal.
+    /// Enters the folder of `-C`, begins to log and looks at the terminal.
     pub fn new(options: GlobalOptions) -> Result<Self, Failure> {
+        options.logs.start()?;
         if let Some(folder) = &options.directory {
             std::env::set_current_dir(folder).map_err(|error| {
                 Failure::unusable(format!("can't work in `{}`: {error}", folder.display()))

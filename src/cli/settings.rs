@@ -9,7 +9,7 @@ use crate::diag::codes::Level;
 use crate::diag::{Diagnostics, render};
 
 use super::flow::Naming;
-use super::{Context, Exit, Failure, files, term};
+use super::{Context, Exit, Failure, files, logs, term};
 use crate::embed::environment::Environment;
 use crate::embed::flows::load_flows;
 use crate::embed::project::Project;
@@ -87,6 +87,7 @@ fn read_in(
     let file = sources.add(&name, &text);
     let config = config::load(sources, file, profile, &env);
     Ok(config.map(|mut config| {
+        logs::hide(&config.secrets());
         load_flows(&mut config, &project.home);
         config
     }))

@@ -1,12 +1,14 @@
 //! What is known of the terminal: colours, width, whether a person is there.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::io::{IsTerminal, stderr, stdin, stdout};
 
 use clap::ValueEnum;
 
 use crate::diag::render::Style;
 use crate::diag::render::snippet::visible_styled;
+
+use super::screen;
 
 /// When to write colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -111,8 +113,7 @@ fn width() -> usize {
     }
 }
 
-/// Writes a line for people to stderr, with nothing that steers a terminal but colours. A stderr that can't be written to leaves nobody to tell.
+/// Writes a line for people to stderr, with nothing that steers a terminal but colours.
 pub fn say(text: &str) {
-    let mut stderr = anstream::AutoStream::new(stderr(), anstream::ColorChoice::Always);
-    let _ = writeln!(stderr, "{}", visible_styled(text));
+    screen::line(&visible_styled(text));
 }

@@ -61,6 +61,8 @@ pub use load::{LoadError, Refused, load};
 pub use text::FileError;
 
 #[doc(no_inline)]
+pub use crate::backend::logs::logs;
+#[doc(no_inline)]
 pub use crate::backend::telemetry::Telemetry;
 #[doc(no_inline)]
 pub use crate::backend::telemetry::settings::TelemetrySettings;

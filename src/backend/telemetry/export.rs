@@ -10,8 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value as Json;
+use tracing::warn;
 
 use crate::backend::wire::{self, Bounds, Peer, Wire};
+use crate::base::log::TELEMETRY;
 
 use super::metrics::Metrics;
 use super::otlp;
@@ -182,6 +184,7 @@ impl Sender {
 
     async fn post(&self, address: &str, body: &Json) {
         if let Err(why) = self.posted(address, body).await {
+            warn!(target: TELEMETRY, reason = why, "telemetry not sent");
             // The first is what people can act on; the others are mostly the same.
             let _ = self.shared.failure.set(why);
         }

@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::time::Duration;
 
+use tracing::warn;
+
+use crate::base::log::HTTP;
 use crate::base::size::show_size;
 use crate::ir::ErrorKind;
 use crate::run::model::ModelError;
@@ -122,6 +125,7 @@ impl Failure {
     /// where keys may stand.
     pub fn transport(peer: Peer<'_>, error: reqwest::Error) -> Self {
         if let Some(elsewhere) = redirect::elsewhere(&error) {
+            warn!(target: HTTP, peer = peer.name, to = elsewhere.to, "redirect refused");
             let message = format!(
                 "`{}` redirects to `{}`, which graphc.yaml does not name: nothing was sent there",
                 peer.name, elsewhere.to

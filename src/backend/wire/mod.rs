@@ -19,8 +19,10 @@ use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
 use sha2::{Digest, Sha256};
+use tracing::trace;
 
 use crate::backend::secret::Secrets;
+use crate::base::log::HTTP;
 
 pub use bounds::Bounds;
 pub use events::{Events, events};
@@ -141,7 +143,10 @@ pub async fn answer(
     bounds: &Bounds,
 ) -> Result<Response, Failure> {
     let sent = bounds.receive(request.send()).await?;
-    sent.map_err(|error| Failure::transport(peer, error))
+    let response = sent.map_err(|error| Failure::transport(peer, error))?;
+    let status = response.status().as_u16();
+    trace!(target: HTTP, peer = peer.name, status, "answered");
+    Ok(response)
 }
 
 /// What a reply means whose status isn't success, with the message that its body holds.

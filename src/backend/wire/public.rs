@@ -6,6 +6,9 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tracing::warn;
+
+use crate::base::log::HTTP;
 
 /// Whether an address is one of the public internet: not of this machine, a private network, a link, or a special purpose. An IPv6
 /// address that holds an IPv4 one (mapped, NAT64, 6to4) is what that one is.
@@ -61,6 +64,7 @@ impl Resolve for PublicOnly {
             let public: Vec<SocketAddr> =
                 found.into_iter().filter(|at| is_public(at.ip())).collect();
             if public.is_empty() {
+                warn!(target: HTTP, host = name, "private address refused");
                 let why =
                     format!("`{name}` has no public address, and `allow_hosts` doesn't name it");
                 return Err(io::Error::other(why).into());

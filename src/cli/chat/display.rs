@@ -17,6 +17,7 @@ use crate::run::event::{DuringCall, Event, EventKind, Mode, Speaker};
 use super::super::Context;
 use super::super::run::signs::{Signs, brief, fault, path};
 use super::super::run::watch::Shows;
+use super::super::screen::Words;
 use super::field::text;
 use super::part::Parts;
 
@@ -97,7 +98,7 @@ impl ChatDisplay {
             behind: Vec::new(),
             run: Arc::from(""),
             shown: BTreeSet::new(),
-            words: Box::new(stdout()),
+            words: Box::new(Words(stdout())),
             notes: Box::new(stderr()),
         }
     }

@@ -1,6 +1,5 @@
 //! `--online`: tries what the flows need, all at the same time, and shows how far it is.
 
-use std::io::{Write, stderr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backend::bind::Needs;
@@ -8,7 +7,7 @@ use crate::backend::group;
 use crate::backend::probe::{self, Group, Row};
 
 use super::super::run::{process, signals};
-use super::super::{Context, Exit, Failure};
+use super::super::{Context, Exit, Failure, screen};
 
 /// A row for each thing that the flows need. Ctrl-C ends it, and what was started for it.
 ///
@@ -22,8 +21,7 @@ pub fn rows(needs: Needs, context: &Context) -> Result<Vec<Row>, Failure> {
     let done = || {
         let count = tried.fetch_add(1, Ordering::Relaxed) + 1;
         if draws {
-            // Nobody is told where stderr is closed.
-            let _ = write!(stderr(), "\r\x1b[K{count}/{all} tried");
+            screen::count(&format!("{count}/{all} tried"));
         }
     };
     let runtime = process::runtime()?;
@@ -35,7 +33,7 @@ pub fn rows(needs: Needs, context: &Context) -> Result<Vec<Row>, Failure> {
         }
     });
     if draws {
-        let _ = write!(stderr(), "\r\x1b[K");
+        screen::count("");
     }
     // A name that is being looked up, or a file that is read, is not waited for.
     runtime.shutdown_background();

@@ -8,7 +8,7 @@ use crate::backend::config::{Config, is_variable};
 use crate::base::secret::{RunSecrets, Secret};
 use crate::ir::Flow;
 
-use super::super::{Failure, files};
+use super::super::{Failure, files, logs};
 
 /// Where a secret comes from. Its value never stands on the command line, where other users of the machine see it.
 #[derive(Debug, Clone)]
@@ -61,6 +61,7 @@ pub fn given(args: &[SecretArg]) -> Result<Arc<RunSecrets>, Failure> {
         };
         secrets.add(name, Secret::new(value));
     }
+    logs::hide(secrets.all());
     Ok(Arc::new(secrets))
 }
 

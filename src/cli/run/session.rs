@@ -198,7 +198,7 @@ impl<'a> Session<'a> {
                 interrupt_before: wanted.interrupt_before,
                 drop_stops: wanted.no_stops,
                 by: wanted.by.or_else(user),
-                observed: telemetry.as_ref().map(Telemetry::observed),
+                observed: telemetry::observed(telemetry.as_ref()),
                 ..engine::RunOptions::default()
             },
             telemetry,

@@ -8,8 +8,9 @@ use crate::backend::telemetry::{FLUSH, Telemetry};
 use crate::diag::Diagnostics;
 use crate::embed::environment::Environment;
 use crate::embed::project::Project;
+use crate::run::observe::Observed;
 
-use super::super::{Failure, term};
+use super::super::{Failure, logs, term};
 
 /// Begins it; `None` where nobody asks for it.
 ///
@@ -30,11 +31,18 @@ pub fn start(
             let Some(mut settings) = found.map_err(Failure::unusable)? else {
                 return Ok(None);
             };
+            logs::hide(&settings.secrets);
             settings.secrets.add_all(&config.secrets());
             let started = Telemetry::start(settings)
                 .map_err(|error| Failure::unusable(format!("could not start a thread: {error}")))?;
             Ok(Some(started))
         }))
+}
+
+/// Who observes the runs of a command: telemetry and logs, as far as they are asked for.
+pub fn observed(telemetry: Option<&Telemetry>) -> Option<Observed> {
+    let both = telemetry.map(Telemetry::observed).into_iter();
+    both.chain(logs::observed()).reduce(Observed::and)
 }
 
 /// Sends what is still to be sent, for as long as a process waits for that. What could not be is said, and fails nothing.

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{Client, Error, NoTls, Statement};
+use tracing::{info, warn};
 
 use super::address::Address;
 use super::error::{Failure, Stop};
+use crate::base::log::STORE;
 use crate::run::store::StoreError;
 use crate::store::{Options, Sync};
 
@@ -109,7 +111,12 @@ impl Link {
             };
             let stop = match done {
                 Ok(out) => {
-                    self.lost_since = None;
+                    if let Some(since) = self.lost_since.take() {
+                        let lost_ms = u64::try_from(since.elapsed().as_millis());
+                        let lost_ms = lost_ms.unwrap_or(u64::MAX);
+                        let store = &*self.address.shown;
+                        info!(target: STORE, store, lost_ms, "connected again");
+                    }
                     return Ok(out);
                 }
                 Err(stop) => stop,
@@ -121,7 +128,10 @@ impl Link {
                 self.lost_since = None;
                 return Err(stop);
             }
-            let since = *self.lost_since.get_or_insert_with(Instant::now);
+            let since = *self.lost_since.get_or_insert_with(|| {
+                warn!(target: STORE, store = &*self.address.shown, "connection lost");
+                Instant::now()
+            });
             let over = since.elapsed() >= self.address.reconnect_timeout;
             match lost && stood {
                 _ if begun && !W::REPEATABLE => return Err(stop),

@@ -16,9 +16,11 @@ use async_trait::async_trait;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, RequestBuilder, Response, Url};
 use serde_json::{Map as JsonMap, Value as Json};
+use tracing::warn;
 
 use crate::backend::secret::Secrets;
 use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
+use crate::base::log::HTTP;
 use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::probe::{Probed, Problem};
@@ -91,10 +93,13 @@ impl HttpTool {
         let Address {
             mut url,
             host_filled,
-        } = fill.url(&self.spec.url).map_err(bad)?;
+        } = fill.url(&self.spec.url).map_err(|why| {
+            warn!(target: HTTP, tool = call.tool, "address refused");
+            bad(why)
+        })?;
         let client = match host_filled {
             false => self.wire.client()?,
-            true => match host::allowed(&url, &self.spec.hosts).map_err(bad)? {
+            true => match self.allowed(&url, &call.tool).map_err(bad)? {
                 Allowed::Named => self.wire.client()?,
                 Allowed::IfPublic => self.wire.public_client()?,
             },
@@ -121,6 +126,14 @@ impl HttpTool {
                 json if typed => request.body(json.to_string()),
                 json => request.json(&json),
             },
+        })
+    }
+
+    /// How a host that arguments have filled in may be reached.
+    fn allowed(&self, url: &Url, tool: &str) -> Result<Allowed, String> {
+        host::allowed(url, &self.spec.hosts).inspect_err(|_| {
+            let host = url.host_str();
+            warn!(target: HTTP, tool, host, "host refused");
         })
     }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 use tokio::sync::Mutex;
+use tracing::{info, warn};
 
 use crate::backend::wire::{Failure, Wire};
+use crate::base::log::MCP;
 
 use super::session::Session;
 use super::spec::ServerSpec;
@@ -76,8 +78,16 @@ impl Server {
         if let Some(session) = open.as_ref().filter(|session| session.is_open()) {
             return Ok(Arc::clone(session));
         }
-        *open = None;
-        let begun = Session::begin(&self.spec, &self.folder, &self.wire).await?;
+        let server = self.name();
+        if open.take().is_some() {
+            warn!(target: MCP, server, "server lost");
+        }
+        let begun = Session::begin(&self.spec, &self.folder, &self.wire).await;
+        let begun = begun.inspect_err(|failure| {
+            let (error, message) = (failure.kind.word(), &*failure.message);
+            warn!(target: MCP, server, error, reason = message, "server not started");
+        })?;
+        info!(target: MCP, server, "server started");
         Ok(Arc::clone(open.insert(Arc::new(begun))))
     }
 
@@ -94,6 +104,7 @@ impl Server {
         let session = self.open.lock().await.take();
         if let Some(session) = session.and_then(Arc::into_inner) {
             session.end().await;
+            info!(target: MCP, server = self.name(), "server ended");
         }
     }
 }
