@@ -229,8 +229,9 @@ impl Project {
     fn new(name: &str) -> Self {
         let folder = tempfile::Folder::new(name);
         let flows = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/telemetry");
-        for file in ["desk.graph", "other.graph", "graphc.yaml"] {
-            std::fs::copy(flows.join(file), folder.path().join(file)).unwrap();
+        for entry in std::fs::read_dir(flows).unwrap() {
+            let path = entry.unwrap().path();
+            std::fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
         }
         let model = Model::start(folder.path());
         Self { folder, model }
@@ -586,4 +587,142 @@ fn nothing_is_sent_unless_asked_for_and_one_line_of_the_settings_does() {
     let spans = spans(&text);
     assert_eq!(spans.len(), 3, "{spans:#?}");
     assert!(text.contains("service.name: Str(from-settings)"), "{text}");
+}
+
+#[test]
+fn a_run_that_the_timeout_of_its_tool_ends_is_sent_whole() {
+    let project = Project::new("hang");
+    let receiver = Receiver::start(project.folder.path());
+    let args = ["run", "desk.graph", "--graph", "Hang"];
+    let mut command = project.command(&receiver.address(), &args);
+    ended(&command.output().unwrap(), 4);
+    let spans = receiver.spans_with("invoke_workflow Hang");
+    has(
+        only(&spans, "execute_tool hang"),
+        &[("error.type", "timeout")],
+    );
+    for name in ["invoke_workflow Other", "task say", "chat small"] {
+        has(only(&spans, name), &[("error.type", "cancelled")]);
+    }
+}
+
+#[test]
+fn each_line_of_a_conversation_is_a_trace() {
+    let project = Project::new("chat");
+    let receiver = Receiver::start(project.folder.path());
+    let lines = project.folder.path().join("lines");
+    std::fs::write(&lines, "one\ntwo\n").unwrap();
+    let args = [
+        "chat",
+        "desk.graph",
+        "--graph",
+        "Talk",
+        "--thread",
+        "c",
+        "--store",
+        "memory",
+    ];
+    let mut command = project.command(&receiver.address(), &args);
+    command.stdin(File::open(lines).unwrap());
+    ended(&command.output().unwrap(), 0);
+    let spans = receiver.spans_with("invoke_workflow Talk");
+    let runs = spans
+        .iter()
+        .filter(|span| span.name == "invoke_workflow Talk");
+    let runs: Vec<&Span> = runs.collect();
+    assert_eq!(runs.len(), 2, "{spans:#?}");
+    assert_ne!(runs[0].trace, runs[1].trace);
+    for run in runs {
+        has(run, &[("gen_ai.conversation.id", "c")]);
+    }
+}
+
+#[test]
+fn a_secret_of_the_run_is_masked() {
+    let project = Project::new("secret");
+    let receiver = Receiver::start(project.folder.path());
+    let secret = "s-very-secret-8901";
+    let question = format!("question=is it {secret}?");
+    let args = [
+        "run",
+        "desk.graph",
+        "--graph",
+        "One",
+        "--thread",
+        secret,
+        "--store",
+        "memory",
+        "--secret",
+        "TOKEN",
+        "--log",
+        "trace",
+        "-i",
+        &question,
+    ];
+    let mut command = project.command(&receiver.address(), &args);
+    command
+        .env("TOKEN", secret)
+        .env("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true");
+    let output = command.output().unwrap();
+    ended(&output, 0);
+    let text = receiver.text_with("invoke_workflow One");
+    assert!(
+        text.contains("is it ***?") && !text.contains(secret),
+        "{text}"
+    );
+    let logs = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        logs.contains("call ended") && !logs.contains(secret),
+        "{logs}"
+    );
+    for hidden in [KEY, HEADER, "is it", "the reply"] {
+        assert!(!logs.contains(hidden), "{hidden} in {logs}");
+    }
+}
+
+#[test]
+fn an_evaluation_sends_the_runs_that_ask_real_models() {
+    let project = Project::new("evaluate");
+    let receiver = Receiver::start(project.folder.path());
+    let args = [
+        "evaluate",
+        "ask.evaluate.yaml",
+        "--repeats",
+        "2",
+        "--log",
+        "info",
+    ];
+    let mut command = project.command(&receiver.address(), &args);
+    let output = command.output().unwrap();
+    ended(&output, 0);
+    let spans = receiver.spans_with("invoke_workflow One");
+    let runs = spans
+        .iter()
+        .filter(|span| span.name == "invoke_workflow One");
+    let runs: Vec<&Span> = runs.collect();
+    assert_eq!(runs.len(), 2, "{spans:#?}");
+    assert_ne!(runs[0].trace, runs[1].trace);
+    for run in runs {
+        has(run, &[("gen_ai.conversation.id", "real")]);
+    }
+    let logs = String::from_utf8(output.stderr).unwrap();
+    let ended = logs.lines().filter(|line| line.contains("run ended"));
+    assert_eq!(ended.count(), 2, "{logs}");
+}
+
+#[test]
+fn another_protocol_is_warned_of() {
+    let project = Project::new("protocol");
+    let receiver = Receiver::start(project.folder.path());
+    let args = ["run", "desk.graph", "--graph", "One", "-i", "question=x"];
+    let mut command = project.command(&receiver.address(), &args);
+    command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+    let output = command.output().unwrap();
+    ended(&output, 0);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        err.contains("`grpc`; telemetry is sent as `http/json`"),
+        "{err}"
+    );
+    receiver.spans_with("invoke_workflow One");
 }

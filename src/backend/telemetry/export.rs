@@ -12,8 +12,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::Value as Json;
 use tracing::warn;
 
-use crate::backend::wire::{self, Bounds, Peer, Wire};
+use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
 use crate::base::log::TELEMETRY;
+use crate::ir::ErrorKind;
 
 use super::metrics::Metrics;
 use super::otlp;
@@ -26,6 +27,11 @@ const WAITING: usize = 8192;
 const BATCH: usize = 512;
 /// Between two requests, where fewer spans than that wait.
 const PAUSE: Duration = Duration::from_secs(5);
+
+/// Ahead of each further attempt at a request, where the receiver names no time.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
+/// The longest that is waited where it does.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Between two looks whether a full queue has room.
 const FULL: Duration = Duration::from_millis(10);
@@ -120,6 +126,13 @@ impl Exporter {
     }
 }
 
+/// Why a request failed.
+struct Unsent {
+    failure: Failure,
+    /// Whether it may succeed a while later.
+    passes: bool,
+}
+
 /// The thread's own.
 struct Sender {
     settings: TelemetrySettings,
@@ -190,18 +203,46 @@ impl Sender {
         }
     }
 
+    /// Sends a request, and again where the protocol has that another attempt may succeed.
     async fn posted(&self, address: &str, body: &Json) -> Result<(), String> {
+        let mut pauses = PAUSES.into_iter();
+        loop {
+            let Unsent { failure, passes } = match self.attempt(address, body).await {
+                Ok(()) => return Ok(()),
+                Err(unsent) => unsent,
+            };
+            match pauses.next().filter(|_| passes) {
+                None => return Err(failure.message),
+                Some(pause) => {
+                    let wanted = failure.retry_after.unwrap_or(pause);
+                    tokio::time::sleep(wanted.min(LONGEST_PAUSE)).await;
+                }
+            }
+        }
+    }
+
+    async fn attempt(&self, address: &str, body: &Json) -> Result<(), Unsent> {
         let peer = Peer {
             name: "telemetry",
             secrets: &self.settings.secrets,
         };
         let bounds = Bounds::of(self.settings.timeout);
-        let client = self.wire.client().map_err(|failure| failure.message)?;
-        let mut request = client.post(address).json(body);
+        let lost = |failure: Failure| Unsent {
+            passes: failure.kind == ErrorKind::Network,
+            failure,
+        };
+        let mut request = self.wire.client().map_err(lost)?.post(address).json(body);
         for (name, value) in &self.settings.headers {
             request = request.header(name, value.reveal());
         }
-        let sent = wire::send(request, peer, &bounds).await;
-        sent.map(drop).map_err(|failure| failure.message)
+        let response = wire::answer(request, peer, &bounds).await.map_err(lost)?;
+        let status = response.status();
+        match status.is_success() {
+            true => Ok(()),
+            false => Err(Unsent {
+                passes: matches!(status.as_u16(), 429 | 502 | 503 | 504),
+                failure: wire::refused(response, peer, &bounds).await,
+            }),
+        }
     }
 }

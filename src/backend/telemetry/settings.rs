@@ -40,6 +40,8 @@ pub struct TelemetrySettings {
     pub content: bool,
     /// What must not be told.
     pub secrets: Secrets,
+    /// What the environment asks for and is not done, in words.
+    pub warning: Option<String>,
 }
 
 impl TelemetrySettings {
@@ -97,6 +99,7 @@ impl TelemetrySettings {
             timeout: millis.map_or(TIMEOUT, Duration::from_millis),
             content,
             secrets,
+            warning: other_protocol(&set),
         }))
     }
 }
@@ -130,6 +133,24 @@ fn resource(
         ),
     ]);
     Ok(resource)
+}
+
+/// That another protocol is asked for than the one that is sent.
+fn other_protocol(set: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let variables = [
+        "OTEL_EXPORTER_OTLP_PROTOCOL",
+        "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+        "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+    ];
+    variables.into_iter().find_map(|variable| {
+        let asked = set(variable)?;
+        (asked.trim() != "http/json").then(|| {
+            format!(
+                "`{variable}` asks for `{}`; telemetry is sent as `http/json`, which collectors take at port 4318",
+                asked.trim()
+            )
+        })
+    })
 }
 
 fn checked(address: String) -> Result<String, String> {
@@ -198,7 +219,11 @@ mod tests {
         let resource = settings.resource.iter().take(2);
         let resource: Vec<_> = resource.map(|(key, value)| (&**key, &**value)).collect();
         assert_eq!(resource, [("deployment", "b"), ("service.name", "c")]);
-        assert!(!settings.content);
+        assert!(!settings.content && settings.warning.is_none());
+        let grpc = ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+        let settings = found(&[base, grpc]).expect("they are right");
+        let warning = settings.and_then(|settings| settings.warning);
+        assert!(warning.is_some_and(|text| text.contains("`grpc`")));
         let own = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://other/t");
         let settings = found(&[own]).expect("they are right").expect("a receiver");
         assert_eq!(settings.traces.as_deref(), Some("http://other/t"));

@@ -31,6 +31,9 @@ pub fn start(
             let Some(mut settings) = found.map_err(Failure::unusable)? else {
                 return Ok(None);
             };
+            if let Some(warning) = &settings.warning {
+                term::say(&format!("warning: {warning}"));
+            }
             logs::hide(&settings.secrets);
             settings.secrets.add_all(&config.secrets());
             let started = Telemetry::start(settings)
