@@ -176,6 +176,7 @@ fn bindings(scenarios: &str) -> Bindings {
         config,
         folder,
         sources: std::sync::Arc::new(sources),
+        secrets: std::sync::Arc::default(),
     }
 }
 

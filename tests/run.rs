@@ -213,6 +213,7 @@ fn bindings(folder: &Path, settings: Option<&String>) -> Bindings {
         config: config::load(&sources, file, None, &|_| None).unwrap(),
         folder: folder.to_owned(),
         sources: std::sync::Arc::new(sources),
+        secrets: std::sync::Arc::default(),
     }
 }
 

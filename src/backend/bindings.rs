@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::config::Config;
 use crate::base::SourceMap;
+use crate::base::secret::{RunSecrets, Secret};
 
 /// Settings, and the folder where their commands run.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub struct Bindings {
     pub folder: PathBuf,
     /// Where the settings are read from, for places in what is wrong with them.
     pub sources: Arc<SourceMap>,
+    /// Secrets that its tools need of a run, as far as there are variables of their names.
+    pub secrets: Arc<RunSecrets>,
 }
 
 impl Bindings {
@@ -24,7 +27,40 @@ impl Bindings {
             config: Config::empty(&|_| None),
             folder: PathBuf::from("."),
             sources: Arc::default(),
+            secrets: Arc::default(),
         }
+    }
+
+    /// With the secrets that its tools need of a run, by variables of their names.
+    pub fn with_secrets(self, env: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut secrets = RunSecrets::default();
+        for part in std::iter::once(&self.config).chain(&self.config.parts) {
+            for name in part
+                .tools
+                .values()
+                .flat_map(|tool| tool.value.run_secrets())
+            {
+                if let Some(value) = env(&name) {
+                    secrets.add(name, Secret::new(value));
+                }
+            }
+        }
+        let secrets = Arc::new(secrets);
+        Self { secrets, ..self }
+    }
+
+    /// A tool that is called and needs a secret that is not there, and the secret.
+    pub fn lacks_secret<'t>(
+        &self,
+        mut tools: impl Iterator<Item = &'t str>,
+    ) -> Option<(&'t str, String)> {
+        tools.find_map(|tool| {
+            let needed = self.config.tools.get(tool)?.value.run_secrets();
+            let lacking = needed
+                .into_iter()
+                .find(|name| self.secrets.get(name).is_none());
+            lacking.map(|name| (tool, name))
+        })
     }
 
     /// Those of the profile that a scenario names; `None` where there is no such profile.
@@ -37,6 +73,7 @@ impl Bindings {
             config,
             folder: self.folder.clone(),
             sources: Arc::clone(&self.sources),
+            secrets: Arc::clone(&self.secrets),
         })
     }
 }

@@ -44,7 +44,7 @@ impl fmt::Display for Secret {
 pub struct Secrets {
     all: Vec<Secret>,
     /// What is looked for in each place, made at its first use.
-    masks: [OnceLock<Arc<Mask>>; 3],
+    masks: [OnceLock<Arc<Mask>>; 2],
 }
 
 impl PartialEq for Secrets {
@@ -64,25 +64,21 @@ impl fmt::Debug for Secrets {
 enum Place {
     /// A message about something that failed.
     Message,
-    /// What a tool gives: a plain address says where a service is, and results link to it.
+    /// What a tool gives or a model says: a plain address says where a service is, and results link to it.
     Result,
-    /// A model's own words, where short texts such as `8080` are mostly no secret.
-    Words,
 }
 
-/// Shorter texts occur in messages by chance.
-const SHORTEST: usize = 4;
+/// Shorter texts, such as `8080` and `prod`, occur by chance.
+const SHORTEST: usize = 8;
 /// Of longer secrets so many bytes are looked for: the search has a form for each place of base64.
 const LONGEST: usize = 4096;
-/// Shorter texts occur in a model's words by chance.
-const SHORTEST_IN_WORDS: usize = 8;
 /// The least of base64 that is looked for.
 const SHORTEST_BASE64: usize = 8;
 /// What stands in a secret's place.
 const HIDDEN: &str = "***";
 
 impl Secrets {
-    /// Adds one. Very short ones are left out: hiding them would hide ordinary words.
+    /// Adds one. Those of less than eight bytes are left out: hiding them would hide ordinary words.
     pub fn add(&mut self, secret: &Secret) {
         if secret.reveal().len() >= SHORTEST && !self.all.contains(secret) {
             self.all.push(secret.clone());
@@ -116,32 +112,29 @@ impl Secrets {
         }
     }
 
-    /// What a model says in pieces, with every secret of eight bytes or more as `***`, also one that is split over pieces.
+    /// What a model says in pieces, with every secret as `***`, also one that is split over pieces.
     pub fn words(&self) -> Words {
         Words {
-            mask: Arc::clone(self.mask(Place::Words)),
+            mask: Arc::clone(self.mask(Place::Result)),
             held: String::new(),
         }
     }
 
     /// The same for words that came as a whole.
     pub fn scrub_words(&self, text: &str) -> String {
-        self.mask(Place::Words).hide(text)
+        self.mask(Place::Result).hide(text)
     }
 
     fn mask(&self, place: Place) -> &Arc<Mask> {
-        let [message, result, words] = &self.masks;
-        let (cell, shortest) = match place {
-            Place::Message => (message, SHORTEST),
-            Place::Result => (result, SHORTEST),
-            Place::Words => (words, SHORTEST_IN_WORDS),
+        let [message, result] = &self.masks;
+        let cell = match place {
+            Place::Message => message,
+            Place::Result => result,
         };
         cell.get_or_init(|| {
             let all = self.all.iter().map(Secret::reveal);
             let open = |text: &str| matches!(place, Place::Message) || !is_plain_address(text);
-            Arc::new(Mask::of(
-                all.filter(|text| text.len() >= shortest && open(text)),
-            ))
+            Arc::new(Mask::of(all.filter(|text| open(text))))
         })
     }
 }
@@ -384,7 +377,7 @@ mod tests {
     #[test]
     fn a_secret_is_found_in_all_of_its_forms() {
         let key = "p\"w/ä+= 12";
-        let known = secrets(&[key, "abcd", "abcdef"]);
+        let known = secrets(&[key, "abcdefgh", "abcdefghij", "short"]);
         let percent = utf8_percent_encode(key, UNRESERVED).to_string();
         let basic = |user: &str| STANDARD.encode(format!("{user}:{key}@"));
         for text in [
@@ -403,7 +396,10 @@ mod tests {
             let hidden = known.scrub(&basic(user));
             assert!(hidden.contains("***") && hidden.len() < 16, "{hidden}");
         }
-        assert_eq!(known.scrub("abcdef abcd abc"), "*** *** abc");
+        assert_eq!(
+            known.scrub("abcdefghij abcdefgh abc short"),
+            "*** *** abc short"
+        );
         let long: String = (0..400).map(|n| format!("{n:x}-")).collect();
         assert_eq!(secrets(&[&long]).scrub(&long), "***");
     }
@@ -420,7 +416,7 @@ mod tests {
             "port 8080",
             "äöü secret-one ä",
         ] {
-            let whole = known.mask(Place::Words).hide(text);
+            let whole = known.mask(Place::Result).hide(text);
             for size in 1..8 {
                 let mut words = known.words();
                 let chars: Vec<char> = text.chars().collect();

@@ -32,12 +32,15 @@ pub fn bindings(
     variables: &[(String, String)],
 ) -> Result<Bindings, Failure> {
     let mut sources = SourceMap::new();
-    let config = read_in(project, context, &mut sources, variables)?;
-    Ok(Bindings {
+    let environment = environment(project, variables)?;
+    let config = read_in(project, context, &mut sources, &environment)?;
+    let bindings = Bindings {
         config: config.map_err(|found| say(&found, &sources, context, Exit::Unusable))?,
         folder: project.home.clone(),
         sources: Arc::new(sources),
-    })
+        secrets: Arc::default(),
+    };
+    Ok(bindings.with_secrets(&environment))
 }
 
 /// The same, with what is wrong as diagnostics.
@@ -46,25 +49,33 @@ pub fn read(
     context: &Context,
     sources: &mut SourceMap,
 ) -> Result<Result<Config, Diagnostics>, Failure> {
-    read_in(project, context, sources, &[])
+    read_in(project, context, sources, &environment(project, &[])?)
 }
 
-/// The same, with variables that go before those of the environment.
+/// The variables that settings may use; `first` go before those of the environment.
+pub fn environment(
+    project: &Project,
+    first: &[(String, String)],
+) -> Result<impl Fn(&str) -> Option<String>, Failure> {
+    let environment = Environment::of(project.settings.as_deref())?;
+    let first = first.to_vec();
+    Ok(move |name: &str| {
+        let given = first.iter().rev().find(|(given, _)| given == name);
+        given.map_or_else(|| environment.get(name), |(_, value)| Some(value.clone()))
+    })
+}
+
+/// The same, by an environment.
 fn read_in(
     project: &Project,
     context: &Context,
     sources: &mut SourceMap,
-    variables: &[(String, String)],
+    env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Result<Config, Diagnostics>, Failure> {
-    let environment = Environment::of(project.settings.as_deref())?;
-    let env = |name: &str| {
-        let given = variables.iter().rev().find(|(given, _)| given == name);
-        given.map_or_else(|| environment.get(name), |(_, value)| Some(value.clone()))
-    };
     let profile = context.profile.as_deref();
     let Some(path) = &project.settings else {
         return match profile {
-            None => Ok(Ok(Config::empty(&env))),
+            None => Ok(Ok(Config::empty(env))),
             Some(profile) => Err(Failure::unusable(format!(
                 "there is no `graphc.yaml` that could have a profile `{profile}`"
             ))
@@ -85,7 +96,7 @@ fn read_in(
     let named = context.config.as_deref();
     let name = named.map_or_else(|| Naming::new(false)?.show(path), |p| Ok(files::shown(p)))?;
     let file = sources.add(&name, &text);
-    let config = config::load(sources, file, profile, &env);
+    let config = config::load(sources, file, profile, env);
     Ok(config.map(|mut config| {
         logs::hide(&config.secrets());
         load_flows(&mut config, &project.home);

@@ -43,13 +43,18 @@ impl Environment {
     pub fn get(&self, name: &str) -> Option<String> {
         if let Some(path) = name.strip_prefix("file:") {
             let text = text::read(&self.folder.join(path)).ok()?;
-            let end = text.strip_suffix('\n').unwrap_or(&text);
-            return Some(end.strip_suffix('\r').unwrap_or(end).to_owned());
+            return Some(without_line_end(&text).to_owned());
         }
         std::env::var(name)
             .ok()
             .or_else(|| self.dotenv.get(name).cloned())
     }
+}
+
+/// A text without its last line end.
+pub fn without_line_end(text: &str) -> &str {
+    let end = text.strip_suffix('\n').unwrap_or(text);
+    end.strip_suffix('\r').unwrap_or(end)
 }
 
 /// The variables of a `.env`: `NAME=value` a line, perhaps behind `export`; `#` begins a note; a value in quotes is taken as it is,

@@ -15,6 +15,7 @@ use crate::backend::bindings::Bindings;
 use crate::backend::config::ModelBinding;
 use crate::backend::given::Given;
 use crate::backend::scenario::{Row, Script, in_turns, seed};
+use crate::base::secret::RunSecrets;
 use crate::diag::Diagnostics;
 use crate::ir::{ErrorKind, Flow, GraphId, ModelId, ToolId, Work};
 use crate::run::ambient::{Ambient, SystemAmbient};
@@ -194,6 +195,8 @@ pub struct Play<'a> {
     pub backends: Backends,
     /// Who observes it.
     pub observed: Option<Observed>,
+    /// Secrets that its tools need of a run.
+    pub secrets: Arc<RunSecrets>,
     /// Ends it.
     pub cancel: CancellationToken,
 }
@@ -311,6 +314,7 @@ impl Play<'_> {
             observed: self.observed.clone(),
             cancel: self.cancel.clone(),
             by: Some("evaluation".to_owned()),
+            secrets: Arc::clone(&self.secrets),
             calls: Some(Watcher::new(move |exchange| {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.push(Call::of(exchange));

@@ -179,6 +179,7 @@ impl Evaluation {
             observed: observed.filter(|_| script.is_none()),
             script,
             backends,
+            secrets: Arc::clone(&self.outside.bindings.secrets),
             cancel: self.cancel.clone(),
         };
         play.run().await

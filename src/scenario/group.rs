@@ -158,6 +158,14 @@ pub fn open_store(file: Option<PathBuf>) -> OpenStore {
     }
 }
 
+/// What is said where a tool that is called needs a secret that is not there.
+fn lacks_secret<'t>(bindings: &Bindings, called: impl Iterator<Item = &'t str>) -> Option<String> {
+    let (tool, name) = bindings.lacks_secret(called)?;
+    Some(format!(
+        "tool `{tool}` needs the secret `{name}` of the run: set the variable `{name}`"
+    ))
+}
+
 /// What a scenario is played on.
 ///
 /// # Errors
@@ -197,6 +205,10 @@ pub fn stage(
     let bindings = bindings.under(profile.map(|profile| profile.value.as_str()));
     let bindings =
         bindings.ok_or_else(|| Finding::new(&scenario.at, "graphc.yaml has no such profile"))?;
+    let real = scenario.real.iter().map(|tool| tool.value.as_str());
+    if let Some(message) = lacks_secret(&bindings, real) {
+        return Err(Finding::new(&scenario.at, message));
+    }
     Ok(Stage {
         plan: Arc::clone(plan),
         graph,
@@ -223,6 +235,7 @@ async fn one(
         Err(finding) => return verdict(index, scenario, vec![finding]),
     };
     let records = bench.record && scenario.recorded;
+    let mut script = None;
     let told = match (&scenario.crash, file) {
         (Some(_), Some(file)) if !records => {
             let job = Job {
@@ -234,7 +247,13 @@ async fn one(
             };
             play_apart(&bench.launcher, job).await
         }
-        _ => alone(bench, index, &stage, How::default()).await,
+        _ => {
+            let played = alone(bench, index, &stage, How::default()).await;
+            played.map(|(told, played)| {
+                script = Some(played);
+                told
+            })
+        }
     };
     let mut findings = Vec::new();
     let mut seen = None;
@@ -252,6 +271,12 @@ async fn one(
             findings.push(Finding::new(&scenario.at, message).detail(detail));
         }
     }
+    // A scenario that fails leaves the cassette as it was.
+    if let Some(script) = script.filter(|_| findings.is_empty())
+        && let Err(why) = script.save_recording(&bench.file)
+    {
+        findings.push(Finding::new(&scenario.at, why));
+    }
     findings.sort_by_key(|finding| (!finding.cause, bench.suite.span(&finding.at).start));
     Verdict {
         took: began.elapsed(),
@@ -260,28 +285,39 @@ async fn one(
     }
 }
 
-/// Plays a scenario in this process.
+/// Plays a scenario in this process: what was seen, and the script with what it has recorded.
 ///
 /// # Errors
-/// As [`play`].
+/// As [`play`]; where it is to be recorded and a tool needs a secret that is not there.
 pub async fn alone(
     bench: &Bench,
     index: usize,
     stage: &Stage,
     how: How,
-) -> Result<Vec<Vec<Sighting>>, String> {
+) -> Result<(Vec<Vec<Sighting>>, Arc<Script>), String> {
     let script = Script::new(&bench.suite, index, Start::Run);
     let script = script.ok_or("there is no such scenario")?;
     if script.scenario().recorded {
         match bench.record {
-            true => script.record(stage.bindings.config.secrets()),
+            true => {
+                let tools = stage.plan.flow.tools.iter();
+                let outside = tools.filter(|tool| tool.body.is_none());
+                let names = outside.map(|tool| tool.name.as_str());
+                let replies = &script.scenario().tools;
+                let called = names.filter(|name| replies.iter().all(|(of, _)| of != name));
+                if let Some(message) = lacks_secret(&stage.bindings, called) {
+                    return Err(message);
+                }
+                let mut secrets = stage.bindings.config.secrets();
+                secrets.add_all(stage.bindings.secrets.all());
+                script.record(secrets);
+            }
             false => script.play_from_file(&bench.file)?,
         }
     }
     let log = Arc::new(Log::default());
     play(stage, &script, how, &log).await?;
-    script.save_recording(&bench.file)?;
-    Ok(vec![log.told()])
+    Ok((vec![log.told()], script))
 }
 
 /// A process that was to be killed and never came to that point.

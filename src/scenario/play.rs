@@ -245,6 +245,7 @@ impl Player<'_> {
             config,
             folder,
             sources,
+            ..
         } = &*stage.bindings;
         let bound = bind(&stage.plan.flow, config, Some(self.script), folder);
         let mut backends = bound.map_err(|found| first(&found, sources))?;
@@ -278,6 +279,7 @@ impl Player<'_> {
             events: Some(sink),
             may_leave: true,
             by: Some(SCENARIO.to_owned()),
+            secrets: Arc::clone(&self.stage.bindings.secrets),
             ..RunOptions::default()
         }
     }

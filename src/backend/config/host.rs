@@ -21,7 +21,7 @@ pub fn note_private(cursor: &Cursor<'_>) {
     };
     let message =
         format!("`{host}` is a private host, written out: elsewhere it is another, or none");
-    let help = "take it from the environment: `${NAME}`";
+    let help = "take it from the environment: `${public:NAME}`";
     let finding = Diagnostic::new(&codes::PRIVATE_HOST, message, cursor.span());
     cursor.report(finding.help(help));
 }

@@ -27,7 +27,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::Flow;
 
 use super::llm::Settings;
-use super::secret::Secret;
+use super::secret::{Secret, Secrets};
 use super::telemetry::settings::TelemetrySpec;
 use super::tool::http::host::HostRule;
 use super::tool::mcp::spec::ServerSpec;
@@ -87,6 +87,8 @@ pub struct Entry<T> {
     pub span: Option<Span>,
     /// Variables that it needs and that are not set: an error as soon as it is used.
     pub missing: Vec<Diagnostic>,
+    /// What of it came from the environment and must not be seen.
+    pub secrets: Secrets,
 }
 
 impl<T> Entry<T> {

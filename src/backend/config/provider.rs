@@ -6,7 +6,7 @@ use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 
 use crate::backend::llm::{ApiKey, Kind, PromptCache, Settings};
-use crate::backend::secret::Secret;
+use crate::backend::secret::{Secret, Secrets};
 use crate::backend::yaml::{Cursor, Table};
 
 use super::Entry;
@@ -41,6 +41,7 @@ pub fn known(env: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, Entry<Set
             value: settings,
             span: None,
             missing: Vec::new(),
+            secrets: Secrets::default(),
         };
         (kind.word().to_owned(), entry)
     });

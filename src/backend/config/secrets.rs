@@ -12,19 +12,22 @@ impl Config {
             entry.value.add_secrets(&mut all);
         }
         for entry in self.tools.values() {
-            match &entry.value {
-                ToolSpec::Command(spec) => all.add_all(&spec.secrets),
-                ToolSpec::Http(spec) => all.add_all(&spec.secrets),
-                ToolSpec::Sql(spec) => all.add_all(&spec.secrets),
-                ToolSpec::Graph(_) | ToolSpec::Mcp(_) | ToolSpec::Script(_) => {}
+            all.add_all(&entry.secrets);
+            // The variables of its own environment that it hands on.
+            if let ToolSpec::Command(spec) = &entry.value {
+                all.add_all(&spec.secrets);
             }
         }
         for entry in self.mcp_servers.values() {
             all.add_all(&entry.value.secrets);
         }
-        if let Some(entry) = &self.telemetry {
-            all.extend(entry.value.headers.iter().map(|(_, value)| value));
-        }
+        let store = self.store.iter().map(|entry| &entry.secrets);
+        let memory = self.memory.iter().map(|entry| &entry.secrets);
+        let telemetry = self.telemetry.iter().map(|entry| &entry.secrets);
+        store
+            .chain(memory)
+            .chain(telemetry)
+            .for_each(|one| all.add_all(one));
         all
     }
 }

@@ -1,4 +1,4 @@
-//! `${NAME}` and `${file:PATH}` in the texts of `graphc.yaml`.
+//! `${NAME}`, `${public:NAME}` and `${file:PATH}` in the texts of `graphc.yaml`.
 
 use std::cell::{Cell, RefCell};
 
@@ -46,7 +46,8 @@ impl<'a> Variables<'a> {
         (self.env)(name)
     }
 
-    /// The text at `cursor` with its variables filled in: `${NAME}`, `${NAME:-default}`, `${file:PATH}`; `$${` is `${`.
+    /// The text at `cursor` with its variables filled in: `${NAME}`, `${NAME:-default}`, `${file:PATH}`, `${public:NAME}`, which is no
+    /// secret; `$${` is `${`.
     pub fn text(&self, cursor: &Cursor<'_>, form: Form) -> Option<String> {
         let text = cursor.text()?;
         Some(self.fill(text, cursor, form))
@@ -97,7 +98,11 @@ impl<'a> Variables<'a> {
             Some((name, default)) => (name, Some(default)),
             None => (inner, None),
         };
-        let file = name.strip_prefix("file:");
+        let (name, is_public) = match name.strip_prefix("public:") {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        let file = name.strip_prefix("file:").filter(|_| !is_public);
         let is_name = !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -112,7 +117,9 @@ impl<'a> Variables<'a> {
         let set = (self.env)(name).filter(|value| default.is_none() || !value.is_empty());
         match (set, default) {
             (Some(value), _) => {
-                self.secrets.borrow_mut().add(&Secret::new(value.as_str()));
+                if !is_public {
+                    self.add_secret(&value);
+                }
                 match form {
                     Form::Plain | Form::Secret => value,
                     Form::Template => inert(&value),
@@ -141,6 +148,17 @@ impl<'a> Variables<'a> {
         }
     }
 
+    /// A value that must not be seen, and the password in it where it is an address.
+    fn add_secret(&self, value: &str) {
+        let mut secrets = self.secrets.borrow_mut();
+        secrets.add(&Secret::new(value));
+        let address = reqwest::Url::parse(value).ok();
+        if let Some(password) = address.as_ref().and_then(|address| address.password()) {
+            let password = percent_encoding::percent_decode_str(password);
+            secrets.add(&Secret::new(&*password.decode_utf8_lossy()));
+        }
+    }
+
     /// Whether all variables needed so far are set, so that what they make up can be checked.
     pub fn all_set(&self) -> bool {
         self.missing.borrow().is_empty() && !self.faulty.get()
@@ -157,6 +175,7 @@ impl<'a> Variables<'a> {
             value,
             span: Some(cursor.key_span()),
             missing: self.missing.into_inner(),
+            secrets: self.secrets.into_inner(),
         }
     }
 }

@@ -70,12 +70,15 @@ pub fn load(args: &Args, context: &Context) -> Result<Loaded, Failure> {
     }
     let refused = |found| settings::say(&found, &reader.sources, context, Exit::Unusable);
     let telemetry = telemetry::start(&loaded.project, &config).map_err(refused)??;
+    let bindings = Bindings {
+        config,
+        folder: loaded.project.home.clone(),
+        sources: Arc::new(reader.sources.clone()),
+        secrets: Arc::default(),
+    };
+    let environment = settings::environment(&loaded.project, &[])?;
     let outside = Outside {
-        bindings: Arc::new(Bindings {
-            config,
-            folder: loaded.project.home.clone(),
-            sources: Arc::new(reader.sources.clone()),
-        }),
+        bindings: Arc::new(bindings.with_secrets(&environment)),
         observed: telemetry::observed(telemetry.as_ref()),
     };
     let repeats = args.repeats.or(says.repeats).unwrap_or(1);

@@ -9,7 +9,7 @@ use crate::embed::project::Project;
 use crate::import::tools::{Effect, OfferedTool, declarations};
 
 use super::super::run::process;
-use super::super::{Context, Exit, Failure, output, settings};
+use super::super::{Context, Exit, Failure, files, output, settings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,6 +61,16 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let offered = offered.map_err(|failure| Failure::unusable(failure.message))?;
     let chosen = chosen(offered, &args.tools, &args.server)?;
     let done = declarations(&args.server, &chosen);
+    if let Some(path) = args.output.as_deref().filter(|path| path.exists()) {
+        let there = files::read(path)?.text;
+        let path = files::shown(path);
+        if there != done.text && path != "-" {
+            let message = format!("`{path}` is there already, and says something else");
+            return Err(Failure::unusable(message).help(
+                "name another file, or remove that one: what you have written in it would be lost",
+            ));
+        }
+    }
     output::put(&done.text, args.output.as_deref(), context)?;
     for (tool, why) in &done.left_out {
         context.say(&format!("warning: tool `{tool}` is left out: {why}"));

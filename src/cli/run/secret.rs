@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use crate::backend::config::{Config, is_variable};
 use crate::base::secret::{RunSecrets, Secret};
+use crate::embed::environment::{Environment, without_line_end};
+use crate::embed::project::Project;
 use crate::ir::Flow;
 
 use super::super::{Failure, files, logs};
@@ -47,16 +49,18 @@ impl FromStr for SecretArg {
 ///
 /// # Errors
 /// Where a variable is not set, or a file can't be read.
-pub fn given(args: &[SecretArg]) -> Result<Arc<RunSecrets>, Failure> {
+pub fn given(args: &[SecretArg], project: &Project) -> Result<Arc<RunSecrets>, Failure> {
     let mut secrets = RunSecrets::default();
+    let environment = Environment::of(project.settings.as_deref())?;
     for SecretArg { name, file } in args {
         let value = match file {
             Some(path) => {
                 let text = files::read(path)?.text;
-                text.strip_suffix('\n').unwrap_or(&text).to_owned()
+                without_line_end(&text).to_owned()
             }
-            None => std::env::var(name).map_err(|_| {
+            None => environment.get(name).ok_or_else(|| {
                 Failure::unusable(format!("the variable `{name}` of `--secret` is not set"))
+                    .help("set it, or write it into `.env` beside graphc.yaml")
             })?,
         };
         secrets.add(name, Secret::new(value));

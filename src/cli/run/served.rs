@@ -40,6 +40,7 @@ impl Served {
             config: config.clone(),
             folder: project.home.clone(),
             sources: Arc::new(sources.clone()),
+            secrets: Arc::default(),
         };
         let mut services = None;
         if let Some(scene) = scene {

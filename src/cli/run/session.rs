@@ -133,7 +133,7 @@ impl<'a> Session<'a> {
             let pasted = Pasted::new(how.store.as_deref(), context);
             needs_thread(&runtime, (&store, thread), &place, &pasted)?;
         }
-        let secrets = secret::given(&how.secrets)?;
+        let secrets = secret::given(&how.secrets, &loaded.project)?;
         if scene.is_none() {
             secret::known(&flow, &config, &secrets)?;
         }

@@ -127,7 +127,7 @@ fn say_recorded(reports: &[Report], context: &Context) {
     for report in reports {
         for verdict in &report.verdicts {
             let path = cassette::path(&report.file.path, &verdict.name);
-            if path.is_file() {
+            if verdict.findings.is_empty() && path.is_file() {
                 context.say(&format!("recorded {}", super::files::shown(&path)));
             }
         }
