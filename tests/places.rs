@@ -80,12 +80,8 @@ async fn failure(name: &str, text: &str, files: &BTreeMap<String, String>) -> Re
         &open_store(None),
     )
     .map_err(|finding| finding.message)?;
-    let told = group::alone(&bench, 0, &stage, How::default()).await;
-    let observed = Observed::of(
-        &bench.plan.flow,
-        stage.graph,
-        &told.map_err(|e| e.to_string())?,
-    );
+    let (told, _) = group::alone(&bench, 0, &stage, How::default()).await?;
+    let observed = Observed::of(&bench.plan.flow, stage.graph, &told);
     let ended = observed.ended.ok_or("the run did not begin")?;
     ended
         .error

@@ -230,7 +230,7 @@ async fn play(mock: &Arc<Mock>, kind: Kind, flow: &str, scenarios: &str) -> usiz
                 ..How::default()
             };
             let told = group::alone(&bench, *index, &stage, how).await;
-            let told = told.unwrap_or_else(|error| panic!("{at}: {error}"));
+            let (told, _) = told.unwrap_or_else(|error| panic!("{at}: {error}"));
             let left = answers_left(&scenario.answers, &told);
             let flow = &bench.plan.flow;
             let observed = Observed::of(flow, stage.graph, &told);
