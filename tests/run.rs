@@ -302,7 +302,8 @@ impl Case {
                 ..How::default()
             };
             let seen = group::alone(&self.calm, *index, &stage, how).await;
-            let seen = seen.map_err(|error| vec![format!("{}: {what}: {error}", self.name)])?;
+            let (seen, _) =
+                seen.map_err(|error| vec![format!("{}: {what}: {error}", self.name)])?;
             let flow = &self.bench.plan.flow;
             let graph = stage.graph;
             let told = Told::of(Ran { flow, graph }, &tape.processes());
