@@ -449,3 +449,60 @@ fn a_watched_flow_is_checked_again_when_a_missing_file_comes() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+/// While words of several models come at the same time, on a terminal.
+#[cfg(unix)]
+#[test]
+fn a_log_begins_on_a_line_of_its_own() {
+    let folder = Folder::new("log-lines");
+    let flow = r#"
+        model w = "mock/w"
+        graph Fan {
+          state { in topics: list<string>, out texts: list<string> via append }
+          start -> [each t in state.topics -> parts with { t: t }]
+          node parts: subgraph One -> end { set { texts: [result.text] } }
+        }
+        graph One {
+          state { in t: string, out text: string = "" }
+          start -> say
+          node say: llm -> end { model w, prompt "{{ state.t }}", set { text: reply.text } }
+        }
+    "#;
+    std::fs::write(folder.0.join("fan.graph"), flow).unwrap();
+    let replies = format!(
+        "[{}]",
+        "{ text: \"one two three four five six\" }, ".repeat(8)
+    );
+    let scenarios = format!(
+        "scenarios:\n  - name: all\n    input: {{ topics: [a, b, c, d, e, f, g, h] }}\n    models: {{ parts/say: {replies} }}\n"
+    );
+    std::fs::write(folder.0.join("fan.test.yaml"), scenarios).unwrap();
+    let terminal =
+        "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let mut command = Command::new("python3");
+    command
+        .args([
+            "-c",
+            terminal,
+            env!("CARGO_BIN_EXE_graphc"),
+            "run",
+            "fan.graph",
+        ])
+        .args(["--scenario", "all", "--store", "memory", "--log", "debug"])
+        .current_dir(&folder.0)
+        .env("TERM", "xterm")
+        .stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{shown}");
+    assert!(
+        shown.contains("five") && shown.contains("call ended"),
+        "{shown}"
+    );
+    let begins = regex::Regex::new(r"^20\d\d-\d\d-\d\dT[\d:.]+Z ").unwrap();
+    let logs = shown.lines().filter(|line| line.contains("graphc::run"));
+    for line in logs {
+        assert!(begins.is_match(line), "{line:?} in\n{shown}");
+    }
+    assert!(shown.lines().all(|line| !line.is_empty()), "{shown}");
+}

@@ -546,7 +546,16 @@ fn is_done_with_a_warning(endpoint: &str) -> String {
 
 #[test]
 fn a_receiver_that_is_absent_fails_no_run() {
-    is_done_with_a_warning(&format!("http://127.0.0.1:{}", free_port()));
+    let absent = format!("http://127.0.0.1:{}", free_port());
+    is_done_with_a_warning(&absent);
+    let project = Project::new("absent-logged");
+    let args = ["run", "desk.graph", "--graph", "One", "-i", "question=x"];
+    let mut command = project.command(&absent, &args);
+    let output = command.env("GRAPHC_LOG", "warn").output().unwrap();
+    ended(&output, 0);
+    let err = String::from_utf8(output.stderr).unwrap();
+    let wanted = "WARN graphc::telemetry: telemetry not sent reason=";
+    assert!(err.contains(wanted) && !err.contains(HEADER), "{err}");
 }
 
 #[test]

@@ -13,6 +13,8 @@ enum Line {
     Empty,
     /// Has words, and more may come.
     Words,
+    /// Empty, since a line came in the middle of words: these have no line to end.
+    Broken,
     /// Has a count.
     Count,
 }
@@ -30,6 +32,10 @@ pub struct Words<W>(pub W);
 impl<W: Write> Write for Words<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut line = locked();
+        if *line == Line::Broken && bytes == b"\n" {
+            *line = Line::Empty;
+            return Ok(1);
+        }
         let written = self.0.write(bytes)?;
         *line = match bytes.get(..written) {
             Some([.., b'\n']) => Line::Empty,
@@ -64,6 +70,9 @@ pub fn line(text: &str) {
         Line::Count => stderr.write_all(b"\r\x1b[K"),
         _ => Ok(()),
     };
-    *line = Line::Empty;
+    *line = match *line {
+        Line::Words | Line::Broken => Line::Broken,
+        Line::Empty | Line::Count => Line::Empty,
+    };
     let _ = writeln!(stderr, "{text}");
 }

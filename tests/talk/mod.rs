@@ -161,6 +161,8 @@ impl Talk {
             (r"[0-9a-f]{8}-[0-9a-f-]{27}", "[ID]"),
             (r"i-[0-9a-f]{12}", "[ID]"),
             (r"\(\d+\.\d s\)", "([TIME])"),
+            (r"20\d\d-\d\d-\d\dT[\d:.]+Z", "[TIME]"),
+            (r"\b(duration|wait)_ms=\d+", "${1}_ms=[MS]"),
         ];
         rules.iter().fold(text, |text, (rule, by)| {
             let rule = regex::Regex::new(rule).unwrap();
