@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use graphc::compile::compile;
 use graphc::diag::render;
@@ -149,11 +151,34 @@ impl Mutations {
     }
 }
 
+/// How many changes of a flow were tried, at most about `most`, and those that nothing is said of.
+fn passed_over(name: &str, version: &str, most: usize) -> (usize, Vec<String>) {
+    let files = BTreeMap::from([("case.graph".to_owned(), version.to_owned())]);
+    let Some(flow) = compile("case.graph", &files).flow else {
+        return (0, Vec::new());
+    };
+    let json = serde_json::to_value(&flow).unwrap();
+    let paths = Mutations::of(&json).paths;
+    let each = paths.len().div_ceil(most);
+    let (mut tried, mut silent) = (0, Vec::new());
+    // Another part of each flow, by its length.
+    for part in paths.iter().skip(version.len() % each).step_by(each) {
+        for other in Mutations::at(&json, part) {
+            tried += 1;
+            if diff(&flow, &other).is_empty() {
+                let was = json.pointer(part).unwrap();
+                silent.push(format!("{name} {part} {was}"));
+            }
+        }
+    }
+    (tried, silent)
+}
+
 /// Whatever of the IR is another is said, in every flow of these tests and in a part of each that the engine's tests run.
 #[test]
 fn nothing_of_a_flow_is_passed_over() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let (mut tried, mut silent) = (0, Vec::new());
+    let mut versions = Vec::new();
     for (folder, most) in [("diff", 4_000), ("run", 12)] {
         for entry in std::fs::read_dir(root.join(folder)).unwrap() {
             let path = entry.unwrap().path();
@@ -163,28 +188,30 @@ fn nothing_of_a_flow_is_passed_over() {
             {
                 continue;
             }
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             let text = std::fs::read_to_string(&path).unwrap();
-            for version in text.split("// ---- new\n") {
-                let files = BTreeMap::from([("case.graph".to_owned(), version.to_owned())]);
-                let Some(flow) = compile("case.graph", &files).flow else {
-                    continue;
-                };
-                let json = serde_json::to_value(&flow).unwrap();
-                let paths = Mutations::of(&json).paths;
-                let each = paths.len().div_ceil(most);
-                for part in paths.iter().skip(tried % each).step_by(each) {
-                    for other in Mutations::at(&json, part) {
-                        tried += 1;
-                        if diff(&flow, &other).is_empty() {
-                            let name = path.file_name().unwrap().to_str().unwrap();
-                            let was = json.pointer(part).unwrap();
-                            silent.push(format!("{name} {part} {was}"));
-                        }
-                    }
-                }
-            }
+            let each = text.split("// ---- new\n");
+            versions.extend(each.map(|version| (name.clone(), version.to_owned(), most)));
         }
     }
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new((0, Vec::new()));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((name, version, most)) =
+                    versions.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let (tried, silent) = passed_over(name, version, *most);
+                    let mut found = found.lock().unwrap();
+                    found.0 += tried;
+                    found.1.extend(silent);
+                }
+            });
+        }
+    });
+    let (tried, silent) = found.into_inner().unwrap();
     assert!(tried > 2_000, "{tried}");
     assert!(silent.is_empty(), "{}", silent.join("\n"));
 }
