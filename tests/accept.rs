@@ -70,6 +70,71 @@ fn schemas() {
     });
 }
 
+/// A megabyte of keys that are no field's, for a union of wide records: each key is looked at once a member.
+#[test]
+fn a_large_reply_is_read_in_one_pass() {
+    let members: Vec<String> = (0..10).map(|n| format!("M{n}")).collect();
+    let records = members.iter().map(|member| {
+        let fields = (0..60).map(|n| format!("field_{n}: int = 0"));
+        let fields: Vec<String> = fields.collect();
+        format!(
+            "type {member} {{ kind: \"{member}\", {} }}\n",
+            fields.join(", ")
+        )
+    });
+    let declared = declared(&records.collect::<String>());
+    let ty = type_of(&members.join(" | "), &declared.types);
+    let keys: Vec<String> = (0..60_000).map(|n| format!("\"unknown {n}\": 1")).collect();
+    let reply = format!("{{{}, \"kind\": \"M9\"}}", keys.join(", "));
+    let read = decode(&reply, &ty, &declared.types).unwrap();
+    assert_eq!(read.value.to_json()["kind"], "M9");
+    assert_eq!(read.repairs.len(), 21);
+    assert_eq!(read.repairs.last().unwrap(), "and 59980 more");
+}
+
+/// Each level of what is nested is read once, whichever member it is of.
+#[test]
+fn a_union_that_holds_itself_is_read_in_one_pass() {
+    let declared = declared(
+        "type Add { op: \"add\", of: Add | Mul | int }\ntype Mul { op: \"mul\", of: Add | Mul | int }",
+    );
+    let ty = type_of("Add | Mul", &declared.types);
+    let depth = 50;
+    let nested = |inside: &str| {
+        let open = "{\"op\": \"mul\", \"of\": ".repeat(depth);
+        format!("{open}{inside}{}", "}".repeat(depth))
+    };
+    assert!(decode(&nested("1"), &ty, &declared.types).is_ok());
+    let refused = decode(&nested("true"), &ty, &declared.types).unwrap_err();
+    assert!(
+        refused.ends_with(": expected Add | Mul | int, found true"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn of_many_mismatches_the_first_are_described() {
+    let declared = declared("type Row { n: int }");
+    let ty = type_of("list<Row>", &declared.types);
+    let rows = vec![r#"{"n": "x"}"#; 200_000].join(",");
+    let refused = decode(&format!("[{rows}]"), &ty, &declared.types).unwrap_err();
+    assert!(refused.ends_with("; and 199980 more"), "{refused}");
+    assert!(refused.len() < 4096, "{}", refused.len());
+}
+
+/// Half of what was read of a reply is not taken for the whole where the run is stopped meanwhile.
+#[tokio::test]
+async fn a_run_that_is_stopped_reads_no_further() {
+    let declared = declared("type Row { n: int, note: string? }");
+    let ty = type_of("Row", &declared.types);
+    let stopped = tokio_util::sync::CancellationToken::new();
+    stopped.cancel();
+    let read = graphc::base::cancel::asking(stopped, async {
+        decode(r#"{"n": "1", "note": 2}"#, &ty, &declared.types)
+    });
+    assert_eq!(read.await.unwrap_err(), "it was stopped");
+}
+
 #[test]
 fn json_in_texts() {
     run("json", |_, case| match decode_json(case) {

@@ -1,10 +1,13 @@
 //! What enters from outside: model output, tool arguments and results, answers, run input.
 //!
 //! [`accept`] validates JSON strictly against a type and turns it into a value: texts become
-//! timestamps and durations, defaults are filled in, whole numbers become floats where a float is declared. All that
-//! doesn't fit is reported, each with its path. What a model wrote is made JSON of by `run::decode`.
+//! timestamps and durations, defaults are filled in, whole numbers become floats where a float is declared. What
+//! doesn't fit is reported, each with its path, the first of many. What a model wrote is made JSON of by `run::decode`.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
+use std::ops::Deref;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
@@ -29,8 +32,54 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// The value of JSON of that type; otherwise all that doesn't fit.
-pub fn accept(json: &Json, ty: &Type, types: &TypeTable) -> Result<Value, Vec<Mismatch>> {
+/// Most mismatches that are described; of more only the number is known.
+const MOST: usize = 20;
+
+/// Most characters of a value or a key in a message.
+const SHOWN: usize = 40;
+
+/// What doesn't fit, the first of it described. As text: all of them, and how many more there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mismatches {
+    first: Vec<Mismatch>,
+    more: usize,
+}
+
+impl Mismatches {
+    fn is_full(&self) -> bool {
+        self.first.len() >= MOST
+    }
+
+    /// Each of them, and last how many more there are.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let more = (self.more > 0).then(|| format!("and {} more", self.more));
+        self.first.iter().map(Mismatch::to_string).chain(more)
+    }
+
+    /// Those of a part.
+    fn add_all(&mut self, other: Mismatches) {
+        let room = MOST.saturating_sub(self.first.len());
+        self.more += other.more + other.first.len().saturating_sub(room);
+        self.first.extend(other.first.into_iter().take(room));
+    }
+}
+
+impl Deref for Mismatches {
+    type Target = [Mismatch];
+
+    fn deref(&self) -> &[Mismatch] {
+        &self.first
+    }
+}
+
+impl fmt::Display for Mismatches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines().collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// The value of JSON of that type; otherwise what doesn't fit.
+pub fn accept(json: &Json, ty: &Type, types: &TypeTable) -> Result<Value, Mismatches> {
     run(types, |reader| reader.value(json, ty))
 }
 
@@ -39,7 +88,7 @@ pub fn accept(json: &Json, ty: &Type, types: &TypeTable) -> Result<Value, Vec<Mi
 ///
 /// # Errors
 /// All that no such value has.
-pub fn accept_parts(json: &Json, ty: &Type, types: &TypeTable) -> Result<(), Vec<Mismatch>> {
+pub fn accept_parts(json: &Json, ty: &Type, types: &TypeTable) -> Result<(), Mismatches> {
     let read = |reader: &mut Reader<'_>| {
         reader.partial = true;
         reader.value(json, ty)
@@ -52,7 +101,7 @@ pub fn accept_fields(
     json: &Json,
     fields: &[RecordField],
     types: &TypeTable,
-) -> Result<Value, Vec<Mismatch>> {
+) -> Result<Value, Mismatches> {
     run(types, |reader| match json {
         Json::Object(object) => reader.fields(object, fields),
         other => reader.wrong("an object", other),
@@ -62,18 +111,18 @@ pub fn accept_fields(
 fn run(
     types: &TypeTable,
     read: impl FnOnce(&mut Reader<'_>) -> Value,
-) -> Result<Value, Vec<Mismatch>> {
+) -> Result<Value, Mismatches> {
     let mut reader = Reader {
         types,
         path: "$".to_owned(),
-        found: Vec::new(),
+        found: Mismatches::default(),
         partial: false,
     };
     let value = read(&mut reader);
     if reader.found.is_empty()
         && let Err(deep) = value.check_depth()
     {
-        reader.report(deep);
+        reader.report(|| deep);
     }
     match reader.found.is_empty() {
         true => Ok(value),
@@ -84,22 +133,25 @@ fn run(
 struct Reader<'a> {
     types: &'a TypeTable,
     path: String,
-    found: Vec<Mismatch>,
+    found: Mismatches,
     /// Whether only what is named counts.
     partial: bool,
 }
 
 impl Reader<'_> {
-    fn report(&mut self, message: String) -> Value {
-        self.found.push(Mismatch {
-            path: self.path.clone(),
-            message,
-        });
+    fn report(&mut self, message: impl FnOnce() -> String) -> Value {
+        match self.found.is_full() {
+            true => self.found.more += 1,
+            false => self.found.first.push(Mismatch {
+                path: self.path.clone(),
+                message: message(),
+            }),
+        }
         Value::Null
     }
 
     fn wrong(&mut self, expected: &str, found: &Json) -> Value {
-        self.report(format!("expected {expected}, found {}", brief(found)))
+        self.report(|| format!("expected {expected}, found {}", brief(found)))
     }
 
     /// Reads a part, with its step on the path.
@@ -142,8 +194,7 @@ impl Reader<'_> {
                 Value::text(text.as_str())
             }
             (Type::Enum(id), Json::String(text)) => {
-                let types = self.types;
-                let declared = types.enums.get(*id);
+                let declared = self.types.enums.get(*id);
                 if let Some(member) = declared.and_then(|declared| declared.meant(text)) {
                     return Value::text(member.name.as_str());
                 }
@@ -197,20 +248,21 @@ impl Reader<'_> {
         if known.contains(&text) {
             return Value::text(text);
         }
-        let near = closest(text, known.iter().copied());
-        let message = format!(
-            "expected {}, found {}",
-            alternatives(known.iter().copied()),
-            brief(&Json::from(text))
-        );
-        self.report(match near {
-            Some(near) => format!("{message}; did you mean \"{near}\"?"),
-            None => message,
+        self.report(|| {
+            let message = format!(
+                "expected {}, found {}",
+                alternatives(known.iter().copied()),
+                brief(&Json::from(text))
+            );
+            match closest(text, known.iter().copied()) {
+                Some(near) => format!("{message}; did you mean \"{near}\"?"),
+                None => message,
+            }
         })
     }
 
-    /// The first member that fits. Where none does but only one is of the JSON's kind, that one was meant, and
-    /// what is wrong with it is said.
+    /// The first member that fits. Where none does but only one can be meant, what is wrong with it is said: the only one of the
+    /// JSON's kind, without those of which a literal is another.
     fn union(&mut self, json: &Json, ty: &Type, members: &[Type]) -> Value {
         let texts: Vec<&str> = members
             .iter()
@@ -222,20 +274,28 @@ impl Reader<'_> {
         if let (Json::String(text), true) = (json, texts.len() == members.len()) {
             return self.one_of(text, texts);
         }
-        let before = self.found.len();
-        let mut tried: Vec<Vec<Mismatch>> = Vec::new();
-        for member in members {
+        let before = std::mem::take(&mut self.found);
+        let mut tried: Vec<Mismatches> = Vec::new();
+        // One whose literal is another's is not read: of what is nested deep, each level would be read once a member.
+        let several = members.iter().filter(|m| is_kind(json, m)).count() > 1;
+        let possible = members
+            .iter()
+            .filter(|m| !several || self.is_possible(json, m));
+        for member in possible.collect::<Vec<_>>() {
             let value = self.value(json, member);
-            if self.found.len() == before {
+            let found = std::mem::take(&mut self.found);
+            if found.is_empty() {
+                self.found = before;
                 return value;
             }
-            tried.push(self.found.split_off(before));
+            if is_kind(json, member) {
+                tried.push(found);
+            }
         }
-        let of_kind = members.iter().zip(tried).filter(|(m, _)| is_kind(json, m));
-        let mut of_kind = of_kind.map(|(_, found)| found);
-        match (of_kind.next(), of_kind.next()) {
+        self.found = before;
+        match (tried.pop(), tried.pop()) {
             (Some(only), None) => {
-                self.found.extend(only);
+                self.found.add_all(only);
                 Value::Null
             }
             _ => {
@@ -243,6 +303,21 @@ impl Reader<'_> {
                 self.wrong(&expected, json)
             }
         }
+    }
+
+    /// Whether JSON may be of a type as far as the literals of its fields say.
+    fn is_possible(&self, json: &Json, ty: &Type) -> bool {
+        let (Type::Record(id), Json::Object(object)) = (ty, json) else {
+            return true;
+        };
+        let fields = self.types.records.get(*id).map_or(&[][..], |r| &r.fields);
+        fields.iter().all(|field| match &field.ty {
+            Type::Literal(wanted) => match object.get(given_name(field, fields, object)) {
+                Some(Json::String(text)) => **wanted == **text,
+                _ => true,
+            },
+            _ => true,
+        })
     }
 
     fn record(&mut self, object: &JsonMap<String, Json>, id: RecordId) -> Value {
@@ -255,13 +330,15 @@ impl Reader<'_> {
 
     fn fields(&mut self, object: &JsonMap<String, Json>, fields: &[RecordField]) -> Value {
         let mut map = Map::new();
-        for field in fields {
-            let name = given_name(field, fields, object);
+        let names: Vec<&str> = (fields.iter())
+            .map(|field| given_name(field, fields, object))
+            .collect();
+        for (field, name) in fields.iter().zip(names.iter().copied()) {
             let value = match (object.get(name), &field.default) {
                 (Some(json), _) => self.part(&step(name), |reader| {
                     if !reader.partial {
                         for broken in field.constraints.broken(json) {
-                            reader.report(broken);
+                            reader.report(|| broken);
                         }
                     }
                     reader.value(json, &field.ty)
@@ -269,18 +346,26 @@ impl Reader<'_> {
                 _ if self.partial => Value::Null,
                 (None, Some(default)) => self.value(default, &field.ty),
                 (None, None) if field.ty.admits_null() => Value::Null,
-                (None, None) => self.report(format!("`{}` is missing", field.outer_name())),
+                (None, None) => self.report(|| format!("`{}` is missing", field.outer_name())),
             };
             map.insert(Key::from(field.name.as_str()), value);
         }
-        let names = || fields.iter().map(|field| given_name(field, fields, object));
-        for key in object.keys().filter(|key| !names().any(|n| n == *key)) {
-            let unused = names().filter(|n| !object.contains_key(*n));
-            let message = match closest(key, unused) {
-                Some(near) => format!("`{key}` is unknown; did you mean `{near}`?"),
-                None => format!("`{key}` is unknown; expected {}", list(names())),
-            };
-            self.report(message);
+        let known: HashSet<&str> = names.iter().copied().collect();
+        for key in object.keys().filter(|key| !known.contains(key.as_str())) {
+            self.report(|| {
+                let unused = names.iter().filter(|name| !object.contains_key(**name));
+                let near = closest(key, unused.copied());
+                let key = shown(key);
+                match near {
+                    Some(near) => format!("`{key}` is unknown; did you mean `{near}`?"),
+                    None => {
+                        format!(
+                            "`{key}` is unknown; expected {}",
+                            list(names.iter().copied())
+                        )
+                    }
+                }
+            });
         }
         Value::Map(map)
     }
@@ -328,8 +413,16 @@ fn step(key: &str) -> String {
         && !key.starts_with(|c: char| c.is_ascii_digit())
         && key.chars().all(|c| c.is_alphanumeric() || c == '_');
     match plain {
-        true => format!(".{key}"),
-        false => format!("[{key:?}]"),
+        true => format!(".{}", shown(key)),
+        false => format!("[{:?}]", shown(key)),
+    }
+}
+
+/// A key or value, short enough for a message.
+fn shown(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        None => text.into(),
+        Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()).into(),
     }
 }
 
@@ -344,14 +437,9 @@ fn alternatives<'a>(texts: impl Iterator<Item = &'a str>) -> String {
 
 /// JSON short enough for a message.
 fn brief(json: &Json) -> String {
-    const MOST: usize = 40;
-    let text = match json {
-        Json::Object(_) => return "an object".to_owned(),
-        Json::Array(_) => return "a list".to_owned(),
-        other => other.to_string(),
-    };
-    match text.char_indices().nth(MOST) {
-        None => text,
-        Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
+    match json {
+        Json::Object(_) => "an object".to_owned(),
+        Json::Array(_) => "a list".to_owned(),
+        other => shown(&other.to_string()).into_owned(),
     }
 }

@@ -4,12 +4,16 @@ use std::fmt;
 
 use serde_json::{Value as Json, json};
 
+use crate::base::size::beginning;
 use crate::ir::ErrorKind;
 
 use super::engine::Gone;
 use super::model::ModelError;
 use super::store::StoreError;
 use super::tool::ToolError;
+
+/// Most bytes of what a model's provider or a tool says of its failure.
+const FROM_OUTSIDE: usize = 4 << 10;
 
 /// A part of the flow's source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,13 +194,13 @@ impl RunError {
 
 impl From<ModelError> for RunError {
     fn from(error: ModelError) -> Self {
-        RunError::new(error.kind, error.message)
+        RunError::new(error.kind, beginning(&error.message, FROM_OUTSIDE))
     }
 }
 
 impl From<ToolError> for RunError {
     fn from(error: ToolError) -> Self {
-        RunError::new(error.kind, error.message)
+        RunError::new(error.kind, beginning(&error.message, FROM_OUTSIDE))
     }
 }
 

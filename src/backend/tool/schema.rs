@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 use serde_json::Value as Json;
 
-use crate::backend::wire::excerpt;
 use crate::base::name;
+use crate::base::size::excerpt;
 use crate::expr::Type;
 use crate::expr::ty::TypeTable;
 

@@ -14,9 +14,6 @@ use crate::run::tool::ToolError;
 
 use super::{Peer, redirect};
 
-/// Most characters of a body without a message of its own that are shown.
-const EXCERPT: usize = 300;
-
 /// Why a call failed, of either kind of backend.
 #[derive(Debug, Clone)]
 pub struct Failure {
@@ -158,15 +155,6 @@ impl Failure {
             in_doubt: !unsent,
             ..Self::new(kind, format!("`{}`{host} {what}: {why}", peer.name))
         }
-    }
-}
-
-/// The beginning of a text, on one line.
-pub fn excerpt(text: &str) -> String {
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match words.char_indices().nth(EXCERPT) {
-        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or("")),
-        None => words,
     }
 }
 

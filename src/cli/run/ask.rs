@@ -70,8 +70,8 @@ pub fn ask(
         match accept(&value, ty, types) {
             Ok(_) => return Asked::Answer(value),
             Err(wrong) => {
-                for mismatch in wrong {
-                    say(&format!("  {}\n", visible(&mismatch.to_string())));
+                for line in wrong.lines() {
+                    say(&format!("  {}\n", visible(&line)));
                 }
                 let example = example::of(ty, types);
                 say(&format!(
@@ -224,7 +224,7 @@ impl Form<'_> {
         match accept_fields(&object, std::slice::from_ref(field), self.types) {
             Ok(_) => Ok(json),
             Err(wrong) => {
-                let messages = wrong.into_iter().map(|mismatch| mismatch.message);
+                let messages = wrong.iter().map(|mismatch| mismatch.message.as_str());
                 Err(messages.collect::<Vec<_>>().join("; "))
             }
         }

@@ -3,16 +3,26 @@
 //! Nothing is made up: a value that is missing stays missing, and what the result is worth is decided by
 //! [`accept`]. Each part is looked at once, so the work grows with the JSON.
 
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
 use serde_json::{Map, Value as Json};
 
+use crate::base::cancel;
+use crate::base::size::beginning;
 use crate::expr::accept::accept;
-use crate::expr::ty::{RecordField, Type, TypeTable};
+use crate::expr::ty::{RecordField, RecordId, Type, TypeTable};
 
+use super::field_names::{FieldNames, letters};
 use super::find;
 use super::parse::Slip;
 
 /// A text of as many letters may have one that is wrong, missing or too many, and still name a member.
 const LEAST_LETTERS: usize = 5;
+
+/// Most repairs that are described, and most bytes of each.
+const MOST_REPAIRS: usize = 20;
+const LONGEST_REPAIR: usize = 300;
 
 /// Reads JSON by a type, and says what it changed.
 pub struct Coercion<'t> {
@@ -20,8 +30,11 @@ pub struct Coercion<'t> {
     path: String,
     /// Whether keys that are no field's stay, and are refused: of a call, one that is left out may be what was meant.
     keeps_unknown: bool,
-    /// Each change: `$.tags: one value for a list`.
-    pub repairs: Vec<String>,
+    /// Whether the run was stopped meanwhile: what was made then is not whole.
+    pub is_stopped: bool,
+    names: HashMap<RecordId, Rc<FieldNames>>,
+    repairs: Vec<String>,
+    repaired: usize,
 }
 
 /// Whether a type has no parts, so that a text can be its value.
@@ -43,8 +56,19 @@ impl<'t> Coercion<'t> {
             types,
             path: "$".to_owned(),
             keeps_unknown: false,
+            is_stopped: false,
+            names: HashMap::new(),
             repairs: Vec::new(),
+            repaired: 0,
         }
+    }
+
+    /// Each change, such as `$.tags: one value for a list`; of many the first and how many more there are.
+    pub fn into_repairs(mut self) -> Vec<String> {
+        let more = self.repaired - self.repairs.len();
+        let more = (more > 0).then(|| format!("and {more} more"));
+        self.repairs.extend(more);
+        self.repairs
     }
 
     /// A whole output. An object with one key around the value is taken off.
@@ -66,13 +90,33 @@ impl<'t> Coercion<'t> {
     pub fn arguments(&mut self, json: Json, fields: &[RecordField]) -> Json {
         self.keeps_unknown = true;
         match self.parsed(json, Json::is_object) {
-            Json::Object(object) => Json::Object(self.fields(object, fields)),
+            Json::Object(object) => {
+                let names = FieldNames::of(fields);
+                Json::Object(self.fields(object, fields, &names))
+            }
             other => other,
         }
     }
 
     fn repaired(&mut self, what: impl std::fmt::Display) {
-        self.repairs.push(format!("{}: {what}", self.path));
+        self.repaired += 1;
+        if self.repairs.len() < MOST_REPAIRS {
+            let repair = format!("{}: {what}", self.path);
+            let repair = beginning(&repair, LONGEST_REPAIR).into_owned();
+            self.repairs.push(repair);
+        }
+    }
+
+    /// The fields of a record, and their names.
+    fn record_fields(&mut self, id: RecordId) -> (&'t [RecordField], Rc<FieldNames>) {
+        let types = self.types;
+        let fields = types
+            .records
+            .get(id)
+            .map_or(&[][..], |record| &record.fields);
+        let names = self.names.entry(id);
+        let names = names.or_insert_with(|| Rc::new(FieldNames::of(fields)));
+        (fields, Rc::clone(names))
     }
 
     /// Whether an object has the value of a type under its one key, which is no field's.
@@ -88,7 +132,7 @@ impl<'t> Coercion<'t> {
                     .records
                     .get(*id)
                     .map_or(&[][..], |record| &record.fields);
-                inside.is_object() && field_of(key, fields).is_none()
+                inside.is_object() && FieldNames::of(fields).find(key).is_none()
             }
             Type::Union(members) if !is_scalar(ty) => {
                 members.iter().all(|member| self.is_wrapper(object, member))
@@ -120,9 +164,7 @@ impl<'t> Coercion<'t> {
                 }
                 other => other,
             },
-            Type::Record(id) => {
-                self.record(json, self.types.records.get(*id).map_or(&[], |r| &r.fields))
-            }
+            Type::Record(id) => self.record(json, *id),
             Type::Union(members) => self.union(json, members),
             Type::Int | Type::Float => self.number(json),
             Type::Bool => self.bool(json),
@@ -138,6 +180,10 @@ impl<'t> Coercion<'t> {
     }
 
     fn part(&mut self, step: &str, read: impl FnOnce(&mut Self) -> Json) -> Json {
+        self.is_stopped |= cancel::is_asked();
+        if self.is_stopped {
+            return Json::Null;
+        }
         let len = self.path.len();
         self.path.push_str(step);
         let json = read(self);
@@ -182,10 +228,11 @@ impl<'t> Coercion<'t> {
         )
     }
 
-    fn record(&mut self, json: Json, fields: &[RecordField]) -> Json {
+    fn record(&mut self, json: Json, id: RecordId) -> Json {
+        let (fields, names) = self.record_fields(id);
         let names_field = |item: &Json| {
             let object = item.as_object();
-            object.is_some_and(|object| object.keys().any(|key| field_of(key, fields).is_some()))
+            object.is_some_and(|object| object.keys().any(|key| names.find(key).is_some()))
         };
         let json = match (json, fields) {
             (Json::Array(mut items), _) if items.len() == 1 && items.iter().all(names_field) => {
@@ -199,17 +246,25 @@ impl<'t> Coercion<'t> {
             (json, _) => self.parsed(json, Json::is_object),
         };
         match json {
-            Json::Object(object) => Json::Object(self.fields(object, fields)),
+            Json::Object(object) => Json::Object(self.fields(object, fields, &names)),
             other => other,
         }
     }
 
-    fn fields(&mut self, object: Map<String, Json>, fields: &[RecordField]) -> Map<String, Json> {
+    fn fields(
+        &mut self,
+        object: Map<String, Json>,
+        fields: &[RecordField],
+        names: &FieldNames,
+    ) -> Map<String, Json> {
         let mut out = Map::new();
+        let mut named = HashSet::new();
         let given = |name: &str| object.contains_key(name);
         let mut renamed = Vec::new();
         for key in object.keys() {
-            let field = field_of(key, fields);
+            let at = names.find(key);
+            named.extend(at);
+            let field = at.and_then(|at| fields.get(at));
             let name = match field {
                 Some(field) if key == &field.name || key == field.outer_name() => Some(key.clone()),
                 Some(field) if !given(field.outer_name()) && !given(&field.name) => {
@@ -220,12 +275,8 @@ impl<'t> Coercion<'t> {
             renamed.push((field, name));
         }
         // A key that is no field's may be the missing one in another spelling: it stays, and is reported.
-        let has = |field: &RecordField| {
-            renamed
-                .iter()
-                .any(|(of, _)| of.is_some_and(|of| of.name == field.name))
-        };
-        let complete = fields.iter().all(|field| !field.required() || has(field));
+        let mut fields = fields.iter().enumerate();
+        let complete = fields.all(|(at, field)| !field.required() || named.contains(&at));
         for ((key, json), (field, name)) in object.into_iter().zip(renamed) {
             let (Some(field), Some(name)) = (field, name) else {
                 if self.keeps_unknown || !complete {
@@ -267,25 +318,16 @@ impl<'t> Coercion<'t> {
         let named = |member: &&Type| matches!(member, Type::Enum(_) | Type::Literal(_));
         match &json {
             Json::Object(object) => {
-                let fields = |member: &Type| match member {
-                    Type::Record(id) => {
-                        self.types.records.get(*id).map(|record| &record.fields[..])
-                    }
-                    _ => None,
-                };
-                let records = members
-                    .iter()
-                    .filter_map(|member| Some((member, fields(member)?)));
-                let scored =
-                    records.filter_map(|(member, fields)| Some((score(object, fields)?, member)));
-                let mut best: Option<(i64, &Type)> = None;
-                for (points, member) in scored {
-                    if best.is_none_or(|(most, _)| points > most) {
-                        best = Some((points, member));
-                    }
+                let mut best: Option<(i64, RecordId)> = None;
+                for member in members {
+                    let Type::Record(id) = member else { continue };
+                    let (fields, names) = self.record_fields(*id);
+                    let points = score(object, fields, &names);
+                    let points = points.filter(|p| best.is_none_or(|(most, _)| *p > most));
+                    best = points.map(|points| (points, *id)).or(best);
                 }
                 match best {
-                    Some((_, member)) => self.value(json, member),
+                    Some((_, id)) => self.record(json, id),
                     None => json,
                 }
             }
@@ -299,12 +341,12 @@ impl<'t> Coercion<'t> {
             Json::String(_) if members.contains(&Type::String) => json,
             _ => {
                 let named: Vec<&Type> = members.iter().filter(named).collect();
-                let before = self.repairs.len();
+                let before = self.repaired;
                 let json = self.member(json, &named);
                 let rest = members
                     .iter()
                     .find(|member| !named.contains(member) && is_scalar(member));
-                match (self.repairs.len() == before, rest) {
+                match (self.repaired == before, rest) {
                     (true, Some(member)) => self.value(json, member),
                     _ => json,
                 }
@@ -411,28 +453,18 @@ fn only<'n>(names: &[(&str, &'n str)], test: impl Fn(&str) -> bool) -> Option<&'
     found.all(|other| other == first).then_some(first)
 }
 
-/// The field that a key names: its name or alias, else the only one that has the same letters and digits.
-fn field_of<'f>(key: &str, fields: &'f [RecordField]) -> Option<&'f RecordField> {
-    let exact = |field: &&RecordField| field.name == key || field.outer_name() == key;
-    let plain = letters(key);
-    let alike = |field: &&RecordField| {
-        letters(&field.name) == plain || letters(field.outer_name()) == plain
-    };
-    fields.iter().find(exact).or_else(|| {
-        let mut found = fields.iter().filter(alike);
-        found.next().filter(|_| found.next().is_none())
-    })
-}
-
 /// How well an object fits a record: fields that it has, less those that it lacks; none where a text that tells kinds apart is another's.
-fn score(object: &Map<String, Json>, fields: &[RecordField]) -> Option<i64> {
+fn score(object: &Map<String, Json>, fields: &[RecordField], names: &FieldNames) -> Option<i64> {
+    let mut given: HashMap<usize, &Json> = HashMap::new();
+    for (key, json) in object {
+        if let Some(at) = names.find(key) {
+            given.entry(at).or_insert(json);
+        }
+    }
     let mut points = 0;
-    for field in fields {
-        let given = object
-            .iter()
-            .find(|(key, _)| field_of(key, fields).is_some_and(|of| of.name == field.name));
-        match (given, &field.ty) {
-            (Some((_, Json::String(text))), Type::Literal(wanted))
+    for (at, field) in fields.iter().enumerate() {
+        match (given.get(&at), &field.ty) {
+            (Some(Json::String(text)), Type::Literal(wanted))
                 if letters(text) != letters(wanted) =>
             {
                 return None;
@@ -443,12 +475,6 @@ fn score(object: &Map<String, Json>, fields: &[RecordField]) -> Option<i64> {
         }
     }
     Some(points)
-}
-
-/// Letters and digits, small.
-fn letters(text: &str) -> String {
-    let kept = text.chars().filter(|c| c.is_alphanumeric());
-    kept.flat_map(char::to_lowercase).collect()
 }
 
 fn is_null(text: &str) -> bool {

@@ -39,9 +39,13 @@ pub fn values(text: &str) -> Result<Vec<Found>, String> {
     let whole =
         text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '\u{200b}');
     if let Ok(json) = serde_json::from_str(whole) {
+        let slips = match members(&json) == members_written(whole) {
+            true => Slips::new(),
+            false => repeated_keys(text),
+        };
         return bounded(vec![Found {
             json,
-            slips: Slips::new(),
+            slips,
             len: whole.len(),
             end: text.len(),
         }]);
@@ -67,6 +71,37 @@ pub fn values(text: &str) -> Result<Vec<Found>, String> {
         Err(_) => {}
     }
     bounded(found)
+}
+
+/// How many members the objects of a value have.
+fn members(json: &Json) -> usize {
+    match json {
+        Json::Array(items) => items.iter().map(members).sum(),
+        Json::Object(entries) => entries.len() + entries.values().map(members).sum::<usize>(),
+        _ => 0,
+    }
+}
+
+/// How many members are written in a text that is JSON: each has a colon outside of strings.
+fn members_written(text: &str) -> usize {
+    let mut strings = text.bytes();
+    let (mut count, mut inside) = (0, false);
+    while let Some(byte) = strings.next() {
+        match byte {
+            b'"' => inside = !inside,
+            b'\\' => _ = strings.next(),
+            b':' if !inside => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Where a text that is JSON has a key of an object twice.
+fn repeated_keys(text: &str) -> Slips {
+    let mut parser = Parser::new(text, text.find(['{', '[']).unwrap_or(0));
+    _ = parser.read();
+    parser.slips
 }
 
 fn bounded(found: Vec<Found>) -> Result<Vec<Found>, String> {

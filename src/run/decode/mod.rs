@@ -9,12 +9,14 @@
 //! schema-aligned parsing.
 
 mod coerce;
+mod field_names;
 mod find;
 mod parse;
 
 use serde_json::Value as Json;
 
-use crate::expr::accept::{Mismatch, accept, accept_fields};
+use crate::base::cancel::STOPPED;
+use crate::expr::accept::{accept, accept_fields};
 use crate::expr::ty::{RecordField, Type, TypeTable};
 use crate::value::Value;
 
@@ -70,36 +72,42 @@ pub fn decode(text: &str, ty: &Type, types: &TypeTable) -> Result<Decoded<Value>
         }
         let mut coercion = Coercion::new(types);
         let json = coercion.whole(found.json, ty);
+        if coercion.is_stopped {
+            return Err(STOPPED.to_owned());
+        }
         match accept(&json, ty, types) {
             Ok(value) => {
                 let mut repairs = shown(text, &found.slips);
-                repairs.extend(coercion.repairs);
+                repairs.extend(coercion.into_repairs());
                 return Ok(Decoded { value, repairs });
             }
             Err(mismatches) => _ = wrong.get_or_insert(mismatches),
         }
     }
     let wrong = wrong.unwrap_or_default();
-    plain(text, ty, types).ok_or_else(|| all(&wrong))
+    plain(text, ty, types).ok_or_else(|| wrong.to_string())
 }
 
 /// The arguments of a call with these parameters, from JSON that a model wrote.
 ///
 /// # Errors
-/// All that does not fit.
+/// What does not fit.
 pub fn decode_fields(
     json: &Json,
     fields: &[RecordField],
     types: &TypeTable,
-) -> Result<Decoded<Value>, Vec<Mismatch>> {
+) -> Result<Decoded<Value>, String> {
     if let Ok(value) = accept_fields(json, fields, types) {
         let repairs = Vec::new();
         return Ok(Decoded { value, repairs });
     }
     let mut coercion = Coercion::new(types);
     let json = coercion.arguments(json.clone(), fields);
-    let value = accept_fields(&json, fields, types)?;
-    let repairs = coercion.repairs;
+    if coercion.is_stopped {
+        return Err(STOPPED.to_owned());
+    }
+    let value = accept_fields(&json, fields, types).map_err(|wrong| wrong.to_string())?;
+    let repairs = coercion.into_repairs();
     Ok(Decoded { value, repairs })
 }
 
@@ -120,13 +128,8 @@ fn plain(text: &str, ty: &Type, types: &TypeTable) -> Option<Decoded<Value>> {
     let json = coercion.whole(Json::from(text), ty);
     let value = accept(&json, ty, types).ok()?;
     let mut repairs = vec!["a text without JSON".to_owned()];
-    repairs.extend(coercion.repairs);
+    repairs.extend(coercion.into_repairs());
     Some(Decoded { value, repairs })
-}
-
-fn all(wrong: &[Mismatch]) -> String {
-    let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
-    wrong.join("; ")
 }
 
 fn shown(text: &str, slips: &Slips) -> Vec<String> {

@@ -23,6 +23,8 @@ pub enum Slip {
     MissingComma,
     /// `//`, `/* */` or `#`.
     Comment,
+    /// A key that its object has already.
+    RepeatedKey,
     /// A key without quotes.
     BareKey,
     /// A text without quotes.
@@ -50,6 +52,7 @@ impl Slip {
             Slip::TrailingComma => "comma before a closing bracket",
             Slip::MissingComma => "missing comma",
             Slip::Comment => "comment",
+            Slip::RepeatedKey => "key that is there already: the last one counts",
             Slip::BareKey => "key without quotes",
             Slip::BareText => "text without quotes",
             Slip::Quotes => "quotes that are not `\"`",
@@ -211,7 +214,10 @@ impl<'a> Parser<'a> {
                 return Err(self.expected("`:` after a key"));
             }
             self.begun |= depth == 0;
-            entries.insert(key, self.value(depth + 1)?);
+            let at = self.at;
+            if entries.insert(key, self.value(depth + 1)?).is_some() {
+                self.slips.entry(Slip::RepeatedKey).or_insert(at);
+            }
             more = self.follows('}', "`,` or `}`")?;
         }
         Ok(Json::Object(entries))

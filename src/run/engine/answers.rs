@@ -41,12 +41,10 @@ impl Engine {
             let interrupt = find(&questions, answer.interrupt.as_deref())?;
             let ty = self.expected(graph, interrupt)?;
             if let Err(wrong) = accept(&answer.value, ty, &self.plan.flow.types) {
-                let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
                 let message = format!(
-                    "the answer to `{}` ({}) is refused, the thread is as it was: {}\nexpected: {}",
+                    "the answer to `{}` ({}) is refused, the thread is as it was: {wrong}\nexpected: {}",
                     interrupt.id,
                     interrupt.place(),
-                    problems.join("; "),
                     self.plan.flow.types.describe(ty),
                 );
                 return Err(StartError::refused(message));

@@ -94,7 +94,7 @@ impl Engine {
         }
         let json = Json::Object(given.clone());
         accept_fields(&json, &graph.context, &self.plan.flow.types).map_err(|wrong| {
-            let wrong = wrong.iter().map(|mismatch| format!("context {mismatch}"));
+            let wrong = wrong.lines().map(|mismatch| format!("context {mismatch}"));
             wrong.collect()
         })
     }

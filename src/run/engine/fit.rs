@@ -334,11 +334,9 @@ fn held_answer(names: &Names<'_>, answer: &EffectRecord) -> Result<(), StartErro
         return Ok(());
     };
     accept(Answered::of(&answer.outcome).answer, ty, &engine.plan.flow.types).map_err(|wrong| {
-        let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
         let message = format!(
-            "the flow has changed since the thread's last step, and the answer that `{}` was given is not of its type any more: {}",
-            answer.of(),
-            problems.join("; ")
+            "the flow has changed since the thread's last step, and the answer that `{}` was given is not of its type any more: {wrong}",
+            answer.of()
         );
         refused(message, Gone::Other)
     })?;

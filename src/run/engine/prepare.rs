@@ -175,8 +175,11 @@ impl Engine {
                         problems.extend(said.map(|b| format!("input `{}`: {b}", field.name)));
                         values.push((id, value));
                     }
-                    Err(wrong) => problems
-                        .extend(wrong.iter().map(|m| format!("input `{}`: {m}", field.name))),
+                    Err(wrong) => problems.extend(
+                        wrong
+                            .lines()
+                            .map(|m| format!("input `{}`: {m}", field.name)),
+                    ),
                 },
                 None if meant.contains(&field.name.as_str()) => {}
                 None if frame.fields.get(id.0 as usize).is_none_or(Option::is_none) => {

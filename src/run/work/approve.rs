@@ -261,14 +261,8 @@ fn question(tool: &Tool, args: &Map) -> Json {
 
 fn edited(flow: &Flow, tool: &Tool, answer: &Json) -> Result<Map, String> {
     let args = answer.get("args").unwrap_or(&Json::Null);
-    let accepted = accept_fields(args, &tool.params, &flow.types).map_err(|wrong| {
-        let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
-        format!(
-            "`args` are not what `{}` takes: {}",
-            tool.name,
-            problems.join("; ")
-        )
-    })?;
+    let accepted = accept_fields(args, &tool.params, &flow.types)
+        .map_err(|wrong| format!("`args` are not what `{}` takes: {wrong}", tool.name))?;
     Ok(accepted.as_map().cloned().unwrap_or_default())
 }
 

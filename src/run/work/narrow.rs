@@ -12,8 +12,6 @@ use crate::run::plan::{NodePlan, Plan};
 use crate::run::task::TaskRun;
 use crate::value::{Map, Value};
 
-use super::tool_outside::all;
-
 /// Computes the arguments that a node fixes, once for all its calls.
 ///
 /// # Errors
@@ -27,10 +25,7 @@ pub fn fix(run: &mut TaskRun<'_>, node: &NodePlan) -> Result<(), RunError> {
             let taken = accept_fields(&json, std::slice::from_ref(param), types);
             let taken = taken.map_err(|wrong| {
                 let name = &run.around.cx.plan.tools[*tool].name;
-                value.error(format!(
-                    "`{name}` refuses what is fixed for it: {}",
-                    all(&wrong)
-                ))
+                value.error(format!("`{name}` refuses what is fixed for it: {wrong}"))
             })?;
             for (name, value) in taken.as_map().into_iter().flat_map(Map::iter) {
                 args.insert(name.clone(), value.clone());

@@ -13,7 +13,6 @@ use crate::value::Value;
 
 use super::answered::Answered;
 use super::approve::outer;
-use super::tool_outside::all;
 
 /// What decides, beside the answer, which permissions that gives: conditions and pins as they are written, and the values of names in them.
 pub fn rules(run: &TaskRun<'_>, permits: &[PermitPlan]) -> Option<Json> {
@@ -132,11 +131,7 @@ fn accepted(run: &TaskRun<'_>, permit: &PermitPlan, args: &Json) -> Result<Json,
     let flow = &run.around.cx.plan.flow;
     let tool = &flow.tools[permit.tool];
     let accepted = accept_fields(args, &tool.params, &flow.types).map_err(|wrong| {
-        let message = format!(
-            "`permit {}` pins what the tool refuses: {}",
-            tool.name,
-            all(&wrong)
-        );
+        let message = format!("`permit {}` pins what the tool refuses: {wrong}", tool.name);
         let error = RunError::new(ErrorKind::Expression, message);
         let at = |pin: &&PinPlan| wrong.iter().any(|wrong| is_of(&wrong.path, &pin.name));
         match permit.pins.iter().flatten().find(at) {

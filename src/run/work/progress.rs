@@ -13,8 +13,6 @@ use crate::run::event::{DuringCall, EventKind};
 use crate::run::report::{Report, ReportReceiver};
 use crate::run::task::TaskRun;
 
-use super::tool_outside::all;
-
 /// Reports of one call that are heard: what comes behind them is left out.
 const MOST: u64 = 10_000;
 
@@ -89,7 +87,7 @@ impl<'r, 'a> Progress<'r, 'a> {
         let event = &flow.events[self.event];
         let payload = report.and_then(|payload| {
             let fits = accept_fields(&payload, &event.fields, &flow.types);
-            fits.map(|_| payload).map_err(|wrong| all(&wrong))
+            fits.map(|_| payload).map_err(|wrong| wrong.to_string())
         });
         match payload {
             Ok(payload) => {

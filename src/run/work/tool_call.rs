@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
 
-use crate::expr::accept::{Mismatch, accept_fields};
+use crate::expr::accept::accept_fields;
 use crate::expr::function::message::record;
 use crate::ir::{ErrorKind, ToolId};
 use crate::run::decode::{Decoded, decode_fields, decode_json};
@@ -26,7 +26,7 @@ use super::Stop;
 use super::approve::{self, Settled};
 use super::body;
 use super::narrow;
-use super::tool_outside::{all, call_outside, or_instead};
+use super::tool_outside::{call_outside, or_instead};
 
 /// Calls of one reply that are made; the rest is answered with an error.
 pub const MOST_CALLS: usize = 128;
@@ -350,9 +350,9 @@ pub fn accepted(run: &TaskRun<'_>, tool: ToolId, args: &Json) -> Result<Map, Run
     Ok(accepted.as_map().cloned().unwrap_or_default())
 }
 
-fn refusal(run: &TaskRun<'_>, tool: ToolId, wrong: &[Mismatch]) -> RunError {
+fn refusal(run: &TaskRun<'_>, tool: ToolId, wrong: &dyn std::fmt::Display) -> RunError {
     let name = &run.around.cx.plan.flow.tools[tool].name;
-    let why = format!("`{name}` refuses its arguments: {}", all(wrong));
+    let why = format!("`{name}` refuses its arguments: {wrong}");
     RunError::new(ErrorKind::ToolError, why)
 }
 

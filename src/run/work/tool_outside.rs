@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::expr::Type;
-use crate::expr::accept::{Mismatch, accept};
+use crate::expr::accept::accept;
 use crate::ir::{ErrorKind, Tool, ToolId};
 use crate::run::cut_off::Cut;
 use crate::run::effect::{EffectScope, cancelled};
@@ -164,13 +164,8 @@ pub fn kept_as(
 /// In words, where it isn't.
 fn result_of(run: &TaskRun<'_>, tool: &Tool, result: &Json) -> Result<Value, String> {
     let ty = tool.returns.as_ref().unwrap_or(&Type::Json);
-    accept(result, ty, &run.around.cx.plan.flow.types).map_err(|wrong| {
-        format!(
-            "the result of `{}` is not of its type: {}",
-            tool.name,
-            all(&wrong)
-        )
-    })
+    accept(result, ty, &run.around.cx.plan.flow.types)
+        .map_err(|wrong| format!("the result of `{}` is not of its type: {wrong}", tool.name))
 }
 
 /// What earlier processes have left of a call that must not be made twice and has no result so far.
@@ -367,12 +362,4 @@ pub fn or_instead(run: &TaskRun<'_>, tool: ToolId, error: RunError) -> Result<Va
 
 fn is_the_runs(error: &RunError) -> bool {
     matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store)
-}
-
-pub fn all(wrong: &[Mismatch]) -> String {
-    wrong
-        .iter()
-        .map(|mismatch| mismatch.to_string())
-        .collect::<Vec<_>>()
-        .join("; ")
 }

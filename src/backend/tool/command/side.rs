@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::backend::secret::Secrets;
-use crate::backend::wire::excerpt;
+use crate::base::size::excerpt;
 use crate::run::report::Reports;
 
 /// Between two looks.
