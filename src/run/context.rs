@@ -106,7 +106,9 @@ pub struct RunContext {
     /// What people are told of the run beside its outcome, by what it is about: the first of each.
     pub warnings: Mutex<BTreeMap<String, String>>,
     /// Tools whose calls failed in a way that a model was told of and nobody else: how often, and why the first did.
-    pub failed_tools: Mutex<BTreeMap<String, (u64, String)>>,
+    pub failed_tools: Failures<String>,
+    /// Models in whose place another was asked, with that: how often, and why the first had failed.
+    pub fallbacks: Failures<(String, String)>,
 }
 
 impl RunContext {
@@ -128,30 +130,33 @@ impl RunContext {
 
     /// Counts a call whose failure is no answer of the tool itself, and goes to a model or is passed over.
     pub fn count_failed_tool(&self, tool: &str, error: &RunError) {
-        let mut failed = self
-            .failed_tools
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let first = || (0, format!("{}: {}", error.kind.word(), error.message));
-        failed.entry(tool.to_owned()).or_insert_with(first).0 += 1;
+        count(&self.failed_tools, tool.to_owned(), error);
+    }
+
+    /// Counts that a model was asked in place of one that has failed.
+    pub fn count_fallback(&self, model: &str, fallback: &str, error: &RunError) {
+        let models = (model.to_owned(), fallback.to_owned());
+        count(&self.fallbacks, models, error);
     }
 
     /// What was noted so.
     pub fn take_warnings(&self) -> Vec<String> {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut failed = self
-            .failed_tools
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let failed = std::mem::take(&mut *failed).into_iter();
+        let failed = taken(&self.failed_tools).into_iter();
         let failed = failed.map(|(tool, (count, why))| match count {
             1 => format!("a call of tool `{tool}` failed, and the run went on: {why}"),
             _ => format!(
                 "{count} calls of tool `{tool}` failed, and the run went on; the first: {why}"
             ),
         });
-        let noted = std::mem::take(&mut *warnings).into_values();
-        noted.chain(failed).collect()
+        let passed = taken(&self.fallbacks).into_iter();
+        let passed = passed.map(|((model, fallback), (count, why))| match count {
+            1 => format!("model `{model}` failed, and `{fallback}` was asked instead: {why}"),
+            _ => format!(
+                "model `{model}` failed {count} times, and `{fallback}` was asked instead; the first: {why}"
+            ),
+        });
+        let noted = taken(&self.warnings).into_values();
+        noted.chain(failed).chain(passed).collect()
     }
 
     /// Whether anybody wants events of that mode.
@@ -315,4 +320,17 @@ impl RunContext {
     pub fn remaining_steps(&self, made: u64) -> u64 {
         self.step_limit.saturating_sub(made)
     }
+}
+
+/// Failures by what has failed: how many, and what the first was.
+pub type Failures<K> = Mutex<BTreeMap<K, (u64, String)>>;
+
+fn count<K: Ord>(failures: &Failures<K>, of: K, error: &RunError) {
+    let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = || (0, format!("{}: {}", error.kind.word(), error.message));
+    failures.entry(of).or_insert_with(first).0 += 1;
+}
+
+fn taken<T: Default>(noted: &Mutex<T>) -> T {
+    std::mem::take(&mut *noted.lock().unwrap_or_else(PoisonError::into_inner))
 }

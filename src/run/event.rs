@@ -201,6 +201,17 @@ pub enum EventKind {
         /// The task that makes it.
         by: Speaker,
     },
+    /// A model has failed, or its output was refused, and the next of its fallbacks is asked.
+    Fallback {
+        /// Name of the model in the flow.
+        model: String,
+        /// The one that is asked in its place.
+        fallback: String,
+        /// Kind and message.
+        error: Json,
+        /// The task that asks.
+        by: Speaker,
+    },
     /// What a model wrote was not of the form asked for, and could be read all the same.
     Repaired {
         /// `output`, or the tool whose arguments it is.
@@ -248,6 +259,7 @@ impl EventKind {
             | EventKind::TaskFinished { .. }
             | EventKind::TaskInterrupted { .. }
             | EventKind::Retrying { .. }
+            | EventKind::Fallback { .. }
             | EventKind::Repaired { .. } => Mode::Tasks,
             EventKind::Checkpoint { .. } => Mode::Checkpoints,
             EventKind::Routed { .. } | EventKind::Interpreted { .. } => Mode::Debug,
@@ -321,6 +333,14 @@ impl EventKind {
                 by,
             } => {
                 json!({ "event": "retrying", "attempt": attempt, "error": error, "wait_ms": wait_ms, "task": by.task, "send": by.send })
+            }
+            EventKind::Fallback {
+                model,
+                fallback,
+                error,
+                by,
+            } => {
+                json!({ "event": "fallback", "model": model, "fallback": fallback, "error": error, "task": by.task, "send": by.send })
             }
             EventKind::Repaired { of, repairs, by } => {
                 json!({ "event": "repaired", "of": of, "repairs": repairs, "task": by.task, "send": by.send })

@@ -243,6 +243,20 @@ impl Observer for Traces {
                 ];
                 self.note(run, event, happened("graphc.retry", attributes));
             }
+            EventKind::Fallback {
+                model,
+                fallback,
+                error,
+                ..
+            } => {
+                let kind = error.get("kind").and_then(Json::as_str);
+                let attributes = vec![
+                    ("error.type", Attr::from(kind.unwrap_or_default())),
+                    ("graphc.model", Attr::from(model.as_str())),
+                    ("graphc.fallback", Attr::from(fallback.as_str())),
+                ];
+                self.note(run, event, happened("graphc.fallback", attributes));
+            }
             EventKind::Repaired { of, repairs, .. } => {
                 let attributes = vec![
                     ("graphc.repaired", Attr::from(of.as_str())),

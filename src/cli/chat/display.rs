@@ -15,7 +15,7 @@ use crate::run::engine::RunResult;
 use crate::run::event::{DuringCall, Event, EventKind, Mode, Speaker};
 
 use super::super::Context;
-use super::super::run::signs::{Signs, brief, fault, path};
+use super::super::run::signs::{Signs, brief, fault, passed_over, path};
 use super::super::run::watch::Shows;
 use super::super::screen::Words;
 use super::field::text;
@@ -277,6 +277,15 @@ impl Shows for ChatDisplay {
                     "{wrong} attempt {attempt}: {}; again in {wait}",
                     fault(&error)
                 ));
+            }
+            EventKind::Fallback {
+                model,
+                fallback,
+                error,
+                ..
+            } if self.detail != Detail::Little => {
+                let text = passed_over(self.signs, (&model, &fallback), &error);
+                self.note(&text);
             }
             EventKind::TaskFinished { error, .. } => {
                 if speaks {

@@ -15,7 +15,7 @@ use crate::run::stream::{BYTES, EVENTS, weight};
 
 use super::super::Context;
 use super::super::screen::Words;
-use super::signs::{Signs, brief, clipped, fault, path};
+use super::signs::{Signs, brief, clipped, fault, passed_over, path};
 use super::watch::Shows;
 
 /// Events that wait for the speaker, at most, and about how many bytes of them: then those who wait break in.
@@ -166,6 +166,17 @@ impl Progress {
                     fault(&error)
                 );
                 self.line(&text);
+                self.fall_silent();
+            }
+            EventKind::Fallback {
+                model,
+                fallback,
+                error,
+                ..
+            } => {
+                self.end_words();
+                let text = passed_over(signs, (&model, &fallback), &error);
+                self.line(&format!("  {text}"));
                 self.fall_silent();
             }
             EventKind::Repaired { of, repairs, .. } => {

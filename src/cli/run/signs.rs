@@ -63,6 +63,16 @@ pub fn fault(error: &Json) -> String {
     format!("{}: {}", text("kind"), clipped(text("message")))
 }
 
+/// That a model has failed and which one is asked in its place.
+pub fn passed_over(signs: &Signs, (model, fallback): (&str, &str), error: &Json) -> String {
+    let (model, fallback) = (visible(model), visible(fallback));
+    format!(
+        "{} model {model}: {}; {fallback} is asked instead",
+        signs.wrong,
+        fault(error)
+    )
+}
+
 /// A value in one line.
 pub fn brief(value: &Json) -> String {
     clipped(&value.to_string())

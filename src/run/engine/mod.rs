@@ -403,6 +403,7 @@ impl Engine {
             turns: Turns::default(),
             has_kept: AtomicBool::new(false),
             warnings: Default::default(),
+            fallbacks: Default::default(),
             failed_tools: Default::default(),
         }
     }

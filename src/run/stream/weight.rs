@@ -18,7 +18,7 @@ pub fn weight(event: &Event) -> usize {
         EventKind::TaskFinished {
             error: Some(error), ..
         } => of_json(error),
-        EventKind::Retrying { error, .. } => of_json(error),
+        EventKind::Retrying { error, .. } | EventKind::Fallback { error, .. } => of_json(error),
         EventKind::TaskInterrupted {
             interrupts, paths, ..
         } => of_names(interrupts) + of_names(paths),

@@ -1,16 +1,19 @@
 //! What a model's reply is held to: the type of the output, and each `ensure`. A reply that doesn't meet them is refused: the
 //! model is told why, and asked again.
 
+use crate::base::size::excerpt;
 use crate::expr::function::message::record;
 use crate::ir::ErrorKind;
 use crate::run::decode::decode;
 use crate::run::error::{Passage, RunError};
+use crate::run::event::EventKind;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::{ModelCallPlan, WorkPlan, slots};
-use crate::run::task::{TaskRun, show};
+use crate::run::task::{TaskRun, brief, show};
 use crate::value::{List, Value};
 
+use super::fallback::{self, PassedOver};
 use super::model_call::{Reply, ask, models, policy};
 
 /// Why a reply is refused.
@@ -37,25 +40,35 @@ pub fn refused(message: &str) -> Option<&str> {
 }
 
 impl Refusal {
-    /// What the model is told.
-    fn request(&self) -> String {
-        let ((before, behind), why) = match self {
-            Refusal::Type(why) => (OF_TYPE, why),
-            Refusal::Ensure { why, .. } => (ENSURED, why),
-        };
-        format!("{before}{why}{behind}")
+    fn why(&self) -> &str {
+        let (Refusal::Type(why) | Refusal::Ensure { why, .. }) = self;
+        why
     }
 
-    fn into_error(self) -> RunError {
+    /// What the model is told.
+    fn request(&self) -> String {
+        let (before, behind) = match self {
+            Refusal::Type(_) => OF_TYPE,
+            Refusal::Ensure { .. } => ENSURED,
+        };
+        format!("{before}{}{behind}", self.why())
+    }
+
+    /// The error that it is, of a reply with that text.
+    fn to_error(&self, text: &str) -> RunError {
         let failed = |message| RunError::new(ErrorKind::InvalidOutput, message);
+        let reply = match excerpt(text).as_str() {
+            "" => "its text is empty".to_owned(),
+            begins => format!("the reply begins: {begins}"),
+        };
         match self {
             Refusal::Type(why) => failed(format!(
-                "the model's output is not of its type, asked twice: {why}"
+                "the model's output is not of its type, asked twice: {why}; {reply}"
             )),
             Refusal::Ensure { why, place } => failed(format!(
                 "the model's reply is not what `ensure` asks for, asked twice: {why}"
             ))
-            .at(place),
+            .at(place.clone()),
         }
     }
 }
@@ -89,6 +102,7 @@ pub async fn accepted(
     let models = models(run, call);
     // Of the models the first `from` are not asked any more in this round.
     let (mut round, mut from, mut made, mut attempt) = (0, 0, 0, 0);
+    let mut passed = PassedOver::default();
     loop {
         attempt += 1;
         made += 1;
@@ -96,25 +110,41 @@ pub async fn accepted(
             Ok(output) => return Ok((reply, output)),
             Err(refusal) => refusal,
         };
+        run.send(
+            format!("{}~refused", run.effects.mark()),
+            EventKind::Retrying {
+                attempt,
+                error: brief(&RunError::new(ErrorKind::InvalidOutput, refusal.why())),
+                wait_ms: 0,
+                by: run.speaker(),
+            },
+        );
         let mut again = messages.clone();
         again.push(reply.to_message());
         again.push(record("user", Value::text(refusal.request()), []));
-        reply = ask(run, node, call, from, &again).await?;
+        let asked = ask(run, node, call, from, &again).await;
+        reply = asked.map_err(|error| passed.with_error(error))?;
         let refusal = match held(run, node, call, &reply)? {
             Ok(output) => return Ok((reply, output)),
             Err(refusal) => refusal,
         };
         let policy = (models.get(from)).and_then(|model| policy(run, node, *model));
         let policy = policy.filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput));
+        let error = RunError {
+            attempt,
+            ..refusal.to_error(&reply.text)
+        };
         if made >= policy.map_or(1, |policy| policy.attempts) {
             made = 0;
             from = from.max(reply.model) + 1;
+            if let (Some(model), Some(next)) = (models.get(from - 1), models.get(from)) {
+                let id = format!("{}~fallback", run.effects.mark());
+                fallback::tell(run, id, (*model, *next), &error);
+                passed.add(&cx.plan.flow.models[*model].name, &error);
+            }
         }
         if from >= models.len() && round == rounds {
-            let error = RunError {
-                attempt,
-                ..refusal.into_error()
-            };
+            let error = passed.with_error(error);
             let kept = error.to_json();
             let (task, id) = (run.effects.task(), given_up(rounds));
             cx.journal.effect(task, id, "given_up", &run.path(), kept);
@@ -122,9 +152,11 @@ pub async fn accepted(
         }
         if from >= models.len() {
             (round, from) = (round + 1, 0);
+            passed = PassedOver::default();
         }
         // A new attempt begins without what went wrong before.
-        reply = ask(run, node, call, from, messages).await?;
+        let asked = ask(run, node, call, from, messages).await;
+        reply = asked.map_err(|error| passed.with_error(error))?;
     }
 }
 

@@ -10,6 +10,7 @@ pub mod cached;
 mod call;
 pub mod doubt;
 mod extern_node;
+mod fallback;
 mod interrupt;
 mod llm;
 pub mod model_call;

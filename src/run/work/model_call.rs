@@ -26,6 +26,7 @@ use crate::run::request::{Request, stored};
 use crate::run::task::TaskRun;
 use crate::value::{List, Value};
 
+use super::fallback::{self, PassedOver};
 use super::pieces::Pieces;
 use super::retry::{self, Attempted, Failure, Series};
 
@@ -254,7 +255,6 @@ async fn first_reply(
     spent: &mut Usage,
 ) -> Result<Reply, RunError> {
     let flow = &run.around.cx.plan.flow;
-    let mut failed: Option<RunError> = None;
     // Each model's attempts have an id of their own, so that each has a record of its own.
     let models = models(run, call).into_iter().enumerate().skip(from);
     let models: Vec<_> = models
@@ -273,8 +273,10 @@ async fn first_reply(
     // in which a model has passed on was ended by one behind it.
     let mut ended_behind = 0;
     let mut failed_before = 0;
+    let mut last_errors = Vec::new();
     for (at, (_, _, id, policy)) in models.iter().enumerate().rev() {
-        let ends = Series::known(run, *policy, id, false).ends;
+        let Series { ends, last, .. } = Series::known(run, *policy, id, false);
+        last_errors.push(last);
         let is_last = at + 1 == models.len();
         let (passed, ended): (Vec<_>, Vec<_>) = ends
             .into_iter()
@@ -284,7 +286,12 @@ async fn first_reply(
         }
         ended_behind += ended.len();
     }
-    for choice in models.iter().skip(failed_before) {
+    let mut passed = PassedOver::default();
+    let before = models.iter().take(failed_before);
+    for ((_, model, ..), error) in before.zip(last_errors.into_iter().rev()) {
+        passed.add(&flow.models[*model].name, &error.unwrap_or_else(missing));
+    }
+    for (at, choice) in models.iter().enumerate().skip(failed_before) {
         let (turn, model, id, policy) = choice;
         let model = *model;
         let effect = Attempted {
@@ -321,13 +328,23 @@ async fn first_reply(
                     ..reply
                 });
             }
-            Err(Failure { error, .. }) if !leads_on(error.kind) => return Err(error),
-            Err(failure) => failed = Some(failure.error),
+            Err(Failure { error, .. }) => {
+                let next = models.get(at + 1).filter(|_| leads_on(error.kind));
+                let Some((_, next, ..)) = next else {
+                    return Err(passed.with_error(error));
+                };
+                let told = format!("{}#{id}!fallback", run.effects.task());
+                fallback::tell(run, told, (model, *next), &error);
+                passed.add(&flow.models[model].name, &error);
+            }
         }
         run.around.cx.journal.barrier().await?;
     }
-    Err(failed
-        .unwrap_or_else(|| RunError::new(ErrorKind::InvalidRequest, "the flow has no such model")))
+    Err(missing())
+}
+
+fn missing() -> RunError {
+    RunError::new(ErrorKind::InvalidRequest, "the flow has no such model")
 }
 
 /// Tells an observer that a model is asked, where there is one.

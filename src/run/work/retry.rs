@@ -104,6 +104,8 @@ pub struct Series {
     pub since: u32,
     /// The kind of the last error of each series that the policy has ended.
     pub ends: Vec<ErrorKind>,
+    /// The last error that earlier processes have left.
+    pub last: Option<RunError>,
 }
 
 impl Series {
@@ -114,10 +116,11 @@ impl Series {
         let mut series = Self::default();
         let attempt = |number| journal.finished(run.effects.task(), &format!("{id}!{number}"));
         while let Some(kept) = attempt(series.made + 1) {
-            let kind = kept.pointer("/failed/kind").and_then(Json::as_str);
+            let error = kept.get("failed").map(RunError::from_kept);
             let policy = policy.filter(|_| !(once && doubt::is_left_by(kept)));
-            let kind = kind.and_then(ErrorKind::from_word);
-            series.add(policy, kind.unwrap_or(ErrorKind::Store));
+            let kind = error.as_ref().map_or(ErrorKind::Store, |error| error.kind);
+            series.add(policy, kind);
+            series.last = error;
         }
         series
     }
@@ -164,7 +167,7 @@ where
         let kind = failure.error.kind;
         let may_have_happened = failure.in_doubt == Some(true);
         let policy = policy.filter(|_| !may_have_happened);
-        tell_of_longer(&mut failure, policy);
+        tell_of_wait(&mut failure, policy);
         let again = series.add(policy, kind);
         // A call that was cancelled is made again as if for the first time.
         let counts = kind != ErrorKind::Cancelled;
@@ -201,17 +204,22 @@ fn longest(policy: &Retry) -> Duration {
     Duration::from_millis(policy.max_ms)
 }
 
-/// Says in a failure that would be tried again that the other side asks for a longer wait than the policy has.
-fn tell_of_longer(failure: &mut Failure, policy: Option<&Retry>) {
-    let policy = policy.filter(|policy| policy.on.contains(&failure.error.kind));
-    let (Some(policy), Some(wanted)) = (policy, failure.retry_after) else {
+/// Says in a failure that the other side asks for a wait, where it is longer than the policy has, or none tries again.
+fn tell_of_wait(failure: &mut Failure, policy: Option<&Retry>) {
+    let Some(wait) = failure.retry_after else {
         return;
     };
-    if wanted > longest(policy) {
-        let (wanted, longest) = (duration::show(wanted), duration::show(longest(policy)));
-        let said = format!(" (it asks for a wait of {wanted}; the `max` of `retry` is {longest})");
-        failure.error.message.push_str(&said);
-    }
+    let wanted = duration::show(wait);
+    let policy = policy.filter(|policy| policy.on.contains(&failure.error.kind));
+    let said = match policy.map(longest) {
+        None => format!(" (it asks for a wait of {wanted})"),
+        Some(longest) if wait > longest => {
+            let longest = duration::show(longest);
+            format!(" (it asks for a wait of {wanted}; the `max` of `retry` is {longest})")
+        }
+        Some(_) => return,
+    };
+    failure.error.message.push_str(&said);
 }
 
 /// The wait after attempt `number`; `chance` in `0.0..1.0`.
