@@ -327,11 +327,7 @@ async fn statuses_are_errors_by_kind() {
         for stream in [true, false] {
             let error = fail(answer(status, body), stream).await;
             assert_eq!(error.kind, kind, "{status}");
-            assert!(
-                error.message.ends_with(": bad key ***"),
-                "{}",
-                error.message
-            );
+            assert!(error.message.contains(": bad key ***"), "{}", error.message);
             assert!(error.message.contains(&status.to_string()));
         }
     }

@@ -326,6 +326,32 @@ async fn cases() {
     }
 }
 
+/// A reply of another protocol says which one it is of.
+#[tokio::test]
+async fn a_wrong_kind_is_told_by_the_reply() {
+    for (_, of) in files() {
+        for (path, asked) in files() {
+            if of.kind == asked.kind {
+                continue;
+            }
+            let replies = [
+                answer(200, &of.whole),
+                stream(&told(&of.events, of.kind == "openai")),
+            ];
+            for (streamed, reply) in [false, true].into_iter().zip(replies) {
+                let server = Server::start(vec![reply]).await;
+                let settings = provider(&asked.kind, &server.url, &JsonMap::new());
+                let request = request(&Request::default(), &BTreeMap::new(), streamed);
+                let (_, error) = ask(settings, request, &context()).await;
+                let error = error.unwrap();
+                let says = format!("a reply of the protocol `{}`", of.kind);
+                assert_eq!(error.kind, ErrorKind::InvalidRequest, "{path}: {error}");
+                assert!(error.message.contains(&says), "{path}: {error}");
+            }
+        }
+    }
+}
+
 /// A status that is no success, and an error in place of the first event.
 #[tokio::test]
 async fn errors_are_of_the_kind_that_the_provider_means() {

@@ -96,6 +96,7 @@ impl Listing {
         }
         match (self.ask(&self.provider.protocol.model(model)).await, names) {
             (Ok(Answer::Json(_)), _) => Probed::Ok(format!("`{model}` is known by its name")),
+            (Err(failure), _) => failure.problem().into(),
             (_, None) => Probed::Skipped("its provider has no list of models".to_owned()),
             (_, Some(names)) => self.unlisted(model, names),
         }

@@ -19,6 +19,7 @@ pub mod reply_parts;
 pub mod responses;
 pub mod schema;
 pub mod settings;
+mod shape;
 mod stream;
 
 pub use listing::Listing;

@@ -18,6 +18,7 @@ use super::form::Form;
 use super::protocol::Protocol;
 use super::reply_parts::{ReplyParts, unreadable};
 use super::settings::{ApiKey, Kind, Settings};
+use super::shape::foreign;
 use super::{anthropic, gemini, openai, responses, stream};
 
 /// Most bytes of a reply that comes whole: it is parsed at once, on a thread that others need.
@@ -141,6 +142,29 @@ impl Provider {
         }
     }
 
+    /// Says in the failure of a request whose key was refused where that key is from.
+    fn with_key(&self, mut failure: Failure) -> Failure {
+        if failure.kind != ErrorKind::Auth {
+            return failure;
+        }
+        let Settings { name, kind, .. } = &self.settings;
+        let own = self.settings.base_url == kind.base_url();
+        let key = match &self.settings.api_key {
+            ApiKey::None | ApiKey::Missing(_) => {
+                format!("the provider `{name}` has no `api_key` in graphc.yaml")
+            }
+            ApiKey::Given(_) if own => format!(
+                "its key is `api_key` of the provider `{name}` in graphc.yaml, else the variable `{}`",
+                kind.key_variable()
+            ),
+            ApiKey::Given(_) => {
+                format!("its key is `api_key` of the provider `{name}` in graphc.yaml")
+            }
+        };
+        failure.message.push_str(&format!("; {key}"));
+        failure
+    }
+
     async fn ask(&self, mut request: ChatRequest, cx: &CallContext) -> Result<ChatStream, Failure> {
         let dialect = self.protocol.dialect();
         let form = Form::of(&mut request, self.settings.structured, dialect);
@@ -160,21 +184,28 @@ impl Provider {
         let sent = wire::send(post.header(ACCEPT, accepted), self.peer(), &bounds);
         let idle = self.settings.idle_timeout.filter(|_| request.stream);
         let response = match idle {
-            None => sent.await?,
+            None => sent.await,
             Some(idle) => tokio::time::timeout(idle, sent)
                 .await
-                .map_err(|_| Failure::silent(&self.settings.name, idle))??,
+                .unwrap_or_else(|_| Err(Failure::silent(&self.settings.name, idle))),
         };
+        let response = response.map_err(|failure| self.with_key(failure))?;
         let mut reply_parts = ReplyParts::new(form.as_ref());
         let mut reader = self.protocol.reader();
         // Some servers answer as a whole although a stream was asked for.
         if request.stream && !is_whole(&response) {
             let events = wire::events(response, self.peer(), bounds, idle);
-            return Ok(stream::deltas(events, reader, reply_parts, slot));
+            return Ok(stream::deltas(
+                events,
+                reader,
+                reply_parts,
+                (self.settings.kind, slot),
+            ));
         }
         let bytes = wire::body(response, LIMIT, self.peer(), &bounds).await?;
         let json = whole(&bytes, self.peer())?;
-        reader.whole(&json, self.peer(), &mut reply_parts)?;
+        let read = reader.whole(&json, self.peer(), &mut reply_parts);
+        read.map_err(|failure| foreign(&json, self.settings.kind, self.peer()).unwrap_or(failure))?;
         reader.close(&mut reply_parts);
         // What was used counts also where the model refused.
         let refused = reply_parts.finish(self.peer()).err();

@@ -12,6 +12,8 @@ use crate::run::model::{ChatDelta, ChatStream, ModelError};
 
 use super::protocol::Reader;
 use super::reply_parts::ReplyParts;
+use super::settings::Kind;
+use super::shape::foreign;
 
 /// How long the end of a stream is waited for behind the end of the reply: usage may follow, but a server that sends no more and
 /// closes nothing holds no reply up.
@@ -22,12 +24,13 @@ pub fn deltas(
     events: Events,
     reader: Box<dyn Reader>,
     reply_parts: ReplyParts,
-    slot: Option<OwnedSemaphorePermit>,
+    (kind, slot): (Kind, Option<OwnedSemaphorePermit>),
 ) -> ChatStream {
     let reading = Reading {
         events,
         reader,
         reply_parts,
+        kind,
         failed: false,
         end: None,
         _slot: slot,
@@ -42,6 +45,7 @@ struct Reading {
     events: Events,
     reader: Box<dyn Reader>,
     reply_parts: ReplyParts,
+    kind: Kind,
     failed: bool,
     /// When what may follow the end of the reply is waited for no longer, once that has come.
     end: Option<Instant>,
@@ -108,7 +112,11 @@ impl Reading {
         if json.get("error").is_some_and(|error| !error.is_null()) {
             return Err(Failure::reported(peer, &json));
         }
-        self.reader.event(&json, peer, &mut self.reply_parts)
+        self.reader.event(&json, peer, &mut self.reply_parts)?;
+        match self.reply_parts.has_begun() {
+            true => Ok(()),
+            false => foreign(&json, self.kind, peer).map_or(Ok(()), Err),
+        }
     }
 
     /// The server says that nothing follows; some servers do so without a word on why.

@@ -48,6 +48,11 @@ class Model(BaseHTTPRequestHandler):
         else:
             self.answer(404, {"error": {"message": "no such model"}})
 
+    def flaky(self, path):
+        if path == "models":
+            return self.answer(200, {"data": [{"id": "other"}]})
+        self.answer(503, {"error": {"message": "try again later"}})
+
     def nolist(self, _):
         self.answer(404, {"error": "not found"})
 
