@@ -79,7 +79,8 @@ async fn failures_say_why() {
     let text = fail("echo hello there").await;
     assert!(text.message.contains("wrote no JSON"), "{}", text.message);
     assert!(
-        text.message.ends_with("it begins: hello there"),
+        text.message
+            .contains("of tool `search` wrote no JSON (line 1, column 1); it begins: hello there"),
         "{}",
         text.message
     );

@@ -71,12 +71,19 @@ async fn a_request_is_made_of_templates() {
 /// Arguments that would lead to another endpoint are refused, and nothing is sent.
 #[tokio::test]
 async fn an_argument_leads_to_no_other_path() {
-    for id in ["..", ".", "", "../x", "a/../../x", "..\\x"] {
+    for (id, says) in [
+        ("..", "which leads elsewhere"),
+        (".", "which leads elsewhere"),
+        ("", "is empty"),
+        ("../x", "which leads elsewhere"),
+        ("a/../../x", "which leads elsewhere"),
+        ("..\\x", "which leads elsewhere"),
+    ] {
         let http =
             r#"{ method: DELETE, url: "${URL}/users/{{ args.id }}/notes?x={{ args.none }}" }"#;
         let error = refused(http, json!({ "id": id, "none": "" }), "").await;
         assert_eq!(error.kind, ErrorKind::ToolError, "{id}");
-        assert!(error.message.contains("which leads elsewhere"), "{error}");
+        assert!(error.message.contains(says), "{error}");
     }
 }
 
@@ -85,15 +92,28 @@ async fn an_argument_leads_to_no_other_path() {
 async fn a_filled_in_host_has_to_be_listed() {
     let http = r#"{ url: "http://{{ args.host }}:{{ args.port }}/x" }"#;
     let to = |host: &str| json!({ "host": host, "port": 1 });
-    for (host, hosts) in [
-        ("127.0.0.1", "[]"),
-        ("127.0.0.1", r#"["*"]"#),
-        ("2130706433", r#"["*"]"#),
-        ("0x7f.1", r#"["*", "127.0.0.1:2"]"#),
-        ("api.example.com", r#"["*.example.org"]"#),
+    for (host, hosts, says) in [
+        ("127.0.0.1", "[]", "does not list the host `127.0.0.1`"),
+        ("127.0.0.1", r#"["*"]"#, "a `*` is for public hosts"),
+        ("2130706433", r#"["*"]"#, "a `*` is for public hosts"),
+        (
+            "0x7f.1",
+            r#"["*", "127.0.0.1:2"]"#,
+            "a `*` is for public hosts",
+        ),
+        (
+            "api.example.com",
+            r#"["*.example.org"]"#,
+            "does not list the host",
+        ),
+        (
+            "localhost:9400",
+            r#"["localhost"]"#,
+            "the port has an argument of its own",
+        ),
     ] {
         let error = refused(http, to(host), hosts).await;
-        assert!(error.message.contains("does not list the host"), "{error}");
+        assert!(error.message.contains(says), "{error}");
     }
     // A name that a star allows leads to no private address.
     let error = refused(http, to("localhost"), r#"["*"]"#).await;

@@ -65,8 +65,9 @@ impl Resolve for PublicOnly {
                 found.into_iter().filter(|at| is_public(at.ip())).collect();
             if public.is_empty() {
                 warn!(target: HTTP, host = name, "private address refused");
-                let why =
-                    format!("`{name}` has no public address, and `allow_hosts` doesn't name it");
+                let why = format!(
+                    "`{name}` has no public address, and `allow_hosts` doesn't name it: a `*` is for public hosts"
+                );
                 return Err(io::Error::other(why).into());
             }
             Ok(Box::new(public.into_iter()) as Addrs)

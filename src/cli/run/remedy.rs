@@ -44,6 +44,17 @@ pub fn remedy(error: &RunError, hint: &Hint) -> Option<String> {
             None => format!("raise {setting}, then go on with: {resume}"),
         });
     }
+    if error.kind == ErrorKind::Auth {
+        return Some(format!(
+            "give a key that is allowed there, in the environment or in `.env` beside graphc.yaml, then go on with: {resume}"
+        ));
+    }
+    // One attempt: there is no policy that waits.
+    if error.kind == ErrorKind::RateLimit && error.attempt <= 1 {
+        return Some(format!(
+            "wait, then go on with: {resume}; with `retry` in the node or its model a run waits and asks again by itself"
+        ));
+    }
     if error.kind == ErrorKind::InvalidRequest {
         return Some(format!(
             "the same request would be refused again: change in the flow or in the settings what it is made of, or the state ({}), then go on with: {resume}",

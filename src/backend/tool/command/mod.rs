@@ -189,7 +189,7 @@ impl CommandTool {
     }
 
     /// What the program's end means.
-    fn result(&self, output: Output) -> Result<Json, ToolError> {
+    fn result(&self, tool: &str, output: Output) -> Result<Json, ToolError> {
         let program = self.program();
         if !output.status.success() {
             let error = self.error(output.complaint(program));
@@ -204,13 +204,13 @@ impl CommandTool {
         }
         let result = serde_json::from_slice(&output.stdout).map_err(|error| {
             let wrote = String::from_utf8_lossy(&output.stdout);
-            let begins = crate::backend::wire::excerpt(&self.spec.secrets.scrub(&wrote));
+            let begins = crate::base::size::excerpt(&self.spec.secrets.scrub(&wrote));
             let what = match error.is_eof() {
                 true => "JSON that breaks off".to_owned(),
                 false => format!("no JSON (line {}, column {})", error.line(), error.column()),
             };
             self.error(format!(
-                "the command `{program}` wrote {what}; it begins: {begins}"
+                "the command `{program}` of tool `{tool}` wrote {what}; it begins: {begins}; its result must be JSON on stdout, a text in quotes"
             ))
             .doubted()
         })?;
@@ -253,6 +253,6 @@ impl ToolBackend for CommandTool {
             }
             ToolError::from(failure)
         })??;
-        self.result(output)
+        self.result(&call.tool, output)
     }
 }

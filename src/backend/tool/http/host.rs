@@ -57,12 +57,16 @@ impl HostRule {
         match &self.host {
             Host::Is(name) => (name == host).then_some(Allowed::Named),
             Host::Public(end) => {
-                let bare = host.trim_start_matches('[').trim_end_matches(']');
-                let inside = bare.parse::<IpAddr>().is_ok_and(|ip| !is_public(ip));
-                (host.ends_with(end.as_str()) && !inside).then_some(Allowed::IfPublic)
+                (host.ends_with(end.as_str()) && !is_private(host)).then_some(Allowed::IfPublic)
             }
         }
     }
+}
+
+/// Whether a host is an address that is not public.
+fn is_private(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.parse::<IpAddr>().is_ok_and(|ip| !is_public(ip))
 }
 
 /// A host as addresses have it: lower case, numbers as dotted ones.
@@ -85,7 +89,14 @@ pub fn allowed(url: &Url, rules: &[HostRule]) -> Result<Allowed, String> {
         true => Ok(Allowed::Named),
         false => found.first().copied().ok_or_else(|| {
             let host = url.host_str().unwrap_or_default();
-            format!("`allow_hosts` in graphc.yaml does not list the host `{host}`")
+            let star = rules
+                .iter()
+                .any(|rule| matches!(rule.host, Host::Public(_)));
+            let star = match star && is_private(host) {
+                true => "; a `*` is for public hosts, and this one is private",
+                false => "",
+            };
+            format!("`allow_hosts` in graphc.yaml does not list the host `{host}`{star}")
         }),
     }
 }

@@ -130,22 +130,24 @@ fn address(marked: &str) -> Result<Address, String> {
     for segment in path.split(['/', '\\']).filter(|part| part.contains(FILLED)) {
         let plain = segment.replace(FILLED, "");
         let decoded = percent_decode_str(&plain).decode_utf8_lossy();
+        if plain.is_empty() {
+            return Err("an argument that makes up a segment of its path is empty".to_owned());
+        }
         // Many servers decode before they follow such segments.
-        if plain.is_empty()
-            || decoded
-                .split(['/', '\\'])
-                .any(|part| matches!(part, "." | ".."))
-        {
+        let mut parts = decoded.split(['/', '\\']);
+        if parts.any(|part| matches!(part, "." | "..")) {
             return Err(format!(
                 "its arguments make the segment `{decoded}` of its path, which leads elsewhere"
             ));
         }
     }
+    let host_filled = scheme.contains(FILLED) || host.contains(FILLED);
     let url = Url::parse(&marked.replace(FILLED, ""));
-    Ok(Address {
-        url: url.map_err(|error| format!("its url: {error}"))?,
-        host_filled: scheme.contains(FILLED) || host.contains(FILLED),
-    })
+    let url = url.map_err(|error| match host_filled && host.contains("%3A") {
+        true => "an argument of its host holds `:`, and no host does: the port has an argument of its own, as in `http://{{ args.host }}:{{ args.port }}/`".to_owned(),
+        false => format!("its url: {error}"),
+    })?;
+    Ok(Address { url, host_filled })
 }
 
 fn environment() -> Environment<'static> {
