@@ -64,6 +64,7 @@ pub fn without_line_end(text: &str) -> &str {
 /// The number of a line, from 1, and what is wrong with it. Its text may be secret and is not shown.
 fn parse(text: &str) -> Result<BTreeMap<String, String>, (usize, &'static str)> {
     let mut variables = BTreeMap::new();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (at, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn lines_give_variables() {
-        let text = "# note\n\nA=1\nexport B = two words # note\nC='x # \\n'\nD=\"a\\n\\\"b\\\\\" # note\nE=\nF=a#b\r\n";
+        let text = "\u{feff}# note\n\nA=1\nexport B = two words # note\nC='x # \\n'\nD=\"a\\n\\\"b\\\\\" # note\nE=\nF=a#b\r\n";
         let found = parse(text).expect("a file of variables");
         let found: Vec<_> = found
             .iter()

@@ -1,9 +1,8 @@
 //! `mcp_servers`, and `mcp` in an entry of `tools`.
 
-use reqwest::Url;
-
 use crate::backend::secret::Secret;
 use crate::backend::tool::mcp::spec::{DEFAULT_LIMIT, DEFAULT_START, McpSpec, Reach, ServerSpec};
+use crate::backend::wire::web_address;
 use crate::backend::yaml::Cursor;
 
 use crate::base::name;
@@ -47,8 +46,7 @@ pub fn server(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ServerSp
         Some(url) => {
             host::note_private(url);
             let address = variables.text(url, Form::Plain)?;
-            let is_web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-            if variables.all_set() && !Url::parse(&address).is_ok_and(is_web) {
+            if variables.all_set() && web_address(&address).is_none() {
                 let message = "`url` must be an address such as `https://tools.example/mcp`";
                 url.report(url.finding(message));
                 return None;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 
 use crate::backend::llm::{ApiKey, Kind, PromptCache, Settings};
 use crate::backend::secret::{Secret, Secrets};
+use crate::backend::wire::web_address;
 use crate::backend::yaml::{Cursor, Table};
+use crate::base::name;
 
 use super::Entry;
 use super::variables::{Form, Variables};
@@ -32,11 +33,10 @@ pub const KNOWN: [Kind; 3] = [Kind::OpenAi, Kind::Anthropic, Kind::Gemini];
 
 /// Providers that need no entry.
 pub fn known(env: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, Entry<Settings>> {
-    let set = |name: &str| env(name).filter(|value| !value.is_empty());
     // Where models are is said by graphc.yaml alone: `graphc audit` shows it without an environment.
     let known = KNOWN.map(|kind| {
         let mut settings = Settings::new(kind.word(), kind, kind.base_url());
-        settings.api_key = key_of(kind, set(kind.key_variable()));
+        settings.api_key = key_of(kind, env(kind.key_variable()));
         let entry = Entry {
             value: settings,
             span: None,
@@ -48,8 +48,9 @@ pub fn known(env: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, Entry<Set
     BTreeMap::from(known)
 }
 
+/// An empty key is none.
 fn key_of(kind: Kind, set: Option<String>) -> ApiKey {
-    match set {
+    match set.filter(|key| !key.is_empty()) {
         Some(key) => ApiKey::Given(Secret::new(key)),
         None => ApiKey::Missing(kind.key_variable().to_owned()),
     }
@@ -59,7 +60,8 @@ fn key_of(kind: Kind, set: Option<String>) -> ApiKey {
 pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> {
     let table = cursor.table("a provider", &KEYS)?;
     // What is wrong in one entry hides nothing in the next.
-    let kind = table.require("kind");
+    let kinds = || Kind::ALL.iter().map(|(word, _)| *word);
+    let kind = table.require_with("kind", || format!("it is one of {}", name::list(kinds())));
     let known = kind.and_then(|kind| kind.word("kind of provider", &Kind::ALL));
     let kind = known.unwrap_or(Kind::OpenAi);
     let url = match table.get("base_url") {
@@ -141,10 +143,18 @@ fn protocol(table: &Table<'_>, kind: Option<Kind>, settings: &mut Settings) {
 fn address(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<String> {
     let url = variables.text(cursor, Form::Plain)?;
     // A variable that isn't set is reported where the provider is used.
-    let known = !variables.all_set() || Url::parse(&url).is_ok_and(|url| url.has_host());
-    if !known {
+    if !variables.all_set() {
+        return Some(url);
+    }
+    let Some(address) = web_address(&url) else {
         let message = "`base_url` must be an address such as `http://127.0.0.1:11434/v1`";
         cursor.report(cursor.finding(message));
+        return None;
+    };
+    if address.query().is_some() || address.fragment().is_some() {
+        let message = "`base_url` has a `?` or `#`, and the paths of requests are put behind it";
+        let help = "write a query under `query:`";
+        cursor.report(cursor.finding(message).help(help));
         return None;
     }
     Some(url.trim_end_matches('/').to_owned())

@@ -1,9 +1,8 @@
 //! `telemetry`: where traces and metrics of runs are sent.
 
-use reqwest::Url;
-
 use crate::backend::secret::Secret;
 use crate::backend::telemetry::settings::TelemetrySpec;
+use crate::backend::wire::web_address;
 use crate::backend::yaml::Cursor;
 
 use super::provider::read_headers;
@@ -21,8 +20,7 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<TelemetryS
     let name = name.and_then(|name| variables.text(&name, Form::Plain));
     let at = table.require("otlp")?;
     let otlp = variables.text(&at, Form::Plain)?;
-    let is_web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-    if variables.all_set() && !Url::parse(&otlp).is_ok_and(is_web) {
+    if variables.all_set() && web_address(&otlp).is_none() {
         let message = "`otlp` must be the address of a receiver such as `http://localhost:4318`";
         at.report(at.finding(message));
         return None;

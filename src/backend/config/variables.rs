@@ -113,8 +113,9 @@ impl<'a> Variables<'a> {
             self.faulty.set(true);
             return String::new();
         }
-        // As in a shell, `:-` also stands in for a variable that is set to nothing.
-        let set = (self.env)(name).filter(|value| default.is_none() || !value.is_empty());
+        // As in a shell, `:-` also stands in for a variable that is set to nothing. An empty secret is none.
+        let may_be_empty = default.is_none() && form != Form::Secret;
+        let set = (self.env)(name).filter(|value| may_be_empty || !value.is_empty());
         match (set, default) {
             (Some(value), _) => {
                 if !is_public {
@@ -130,9 +131,13 @@ impl<'a> Variables<'a> {
                 let place = show_path(cursor.path());
                 let message = match file {
                     Some(path) => format!("the file `{path}` can't be read, which `{place}` needs"),
-                    None => format!(
-                        "the environment variable `{name}` is not set, which `{place}` needs"
-                    ),
+                    None => {
+                        let how = match (self.env)(name) {
+                            Some(_) => "empty",
+                            None => "not set",
+                        };
+                        format!("the environment variable `{name}` is {how}, which `{place}` needs")
+                    }
                 };
                 let help = match form {
                     _ if file.is_some() => {

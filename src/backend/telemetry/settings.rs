@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
-use reqwest::Url;
 
 use crate::backend::secret::{Secret, Secrets};
+use crate::backend::wire::web_address;
 
 /// Longest wait for an answer of the receiver.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -154,8 +154,7 @@ fn other_protocol(set: &dyn Fn(&str) -> Option<String>) -> Option<String> {
 }
 
 fn checked(address: String) -> Result<String, String> {
-    let is_web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-    match Url::parse(&address).is_ok_and(is_web) {
+    match web_address(&address).is_some() {
         true => Ok(address),
         // It may hold a password.
         false => Err(

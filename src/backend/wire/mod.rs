@@ -4,6 +4,7 @@
 //! [`reported`] what the other side's errors mean, [`Lines`] splits what comes in chunks, [`events`](mod@events) reads a stream of
 //! server-sent events. [`connect`] makes a connection and sends nothing.
 
+mod address;
 mod bounds;
 mod connect;
 mod events;
@@ -24,9 +25,10 @@ use tracing::trace;
 use crate::backend::secret::Secrets;
 use crate::base::log::HTTP;
 
+pub use address::web_address;
 pub use bounds::Bounds;
 pub use events::{Events, events};
-pub use failure::{Failure, causes, excerpt};
+pub use failure::{Failure, causes};
 pub use lines::{LINE, LineTooLong, Lines};
 pub use public::is_public;
 
@@ -105,7 +107,7 @@ pub struct Peer<'a> {
 impl Peer<'_> {
     /// The beginning of what it said, without secrets: they are taken out before the cut, which else left the beginning of one.
     pub fn excerpt(&self, text: &str) -> String {
-        excerpt(&self.secrets.scrub(text))
+        crate::base::size::excerpt(&self.secrets.scrub(text))
     }
 }
 

@@ -318,11 +318,20 @@ impl<'a> Table<'a> {
     /// The part under a key, which is reported where it is missing, unless an unknown key that was
     /// reported is likely meant to be this one.
     pub fn require(&self, key: &str) -> Option<Cursor<'a>> {
+        self.required(key, None)
+    }
+
+    /// The same, with what it can be for who has left it out.
+    pub fn require_with(&self, key: &str, help: impl FnOnce() -> String) -> Option<Cursor<'a>> {
+        self.required(key, Some(help()))
+    }
+
+    fn required(&self, key: &str, help: Option<String>) -> Option<Cursor<'a>> {
         let part = self.get(key);
         let meant = |unknown: &String| unknown == key || name::closest(unknown, [key]).is_some();
         if part.is_none() && !self.unknown.iter().any(meant) {
             let finding = self.at.finding(format!("`{key}` is missing"));
-            self.at.report(finding);
+            self.at.report(finding.maybe_help(help));
         }
         part
     }
