@@ -104,9 +104,13 @@ fn read_in(
     }))
 }
 
-/// Says diagnostics on stderr; the failure that ends the command.
+/// Says diagnostics on stderr, without notes unless more is asked for; the failure that ends the command.
 pub fn say(found: &Diagnostics, sources: &SourceMap, context: &Context, exit: Exit) -> Failure {
-    term::say(render::human(found, sources, context.terminal.style).trim_end());
+    let mut shown = found.clone();
+    if !context.verbose {
+        shown.retain(|finding| finding.level > Level::Info);
+    }
+    term::say(render::human(&shown, sources, context.terminal.style).trim_end());
     Failure::silent(exit)
 }
 

@@ -1,6 +1,7 @@
-//! Whether a store can be reached, without making or changing anything.
+//! Whether a store can be reached. What is made to try that is gone behind it.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
+use std::io;
 use std::path::Path;
 
 use super::{Server, shown, sqlite_path, unknown};
@@ -16,7 +17,10 @@ pub async fn reach(url: &str, base: &Path) -> Result<String, String> {
     if let Some(path) = url.strip_prefix("sqlite:") {
         let path = base.join(sqlite_path(url, path).map_err(|error| error.to_string())?);
         if !path.exists() {
-            return Ok("the file is made by the first run".to_owned());
+            return match can_be_made(&path) {
+                Ok(()) => Ok("the file is made by the first run".to_owned()),
+                Err(error) => Err(format!("`{url}` can't be made: {error}")),
+            };
         }
         let opened = OpenOptions::new().read(true).write(true).open(&path);
         return match opened {
@@ -31,4 +35,14 @@ pub async fn reach(url: &str, base: &Path) -> Result<String, String> {
         return Ok(format!("`{}` takes connections", shown(url, base)));
     }
     Err(unknown(url).to_string())
+}
+
+/// Tries whether a file that is not there can be made: by a folder in the nearest one above it that is.
+fn can_be_made(path: &Path) -> io::Result<()> {
+    let above = path.ancestors().skip(1).find(|above| above.exists());
+    let tried = above
+        .unwrap_or(Path::new("."))
+        .join(format!(".graphc-{}", std::process::id()));
+    fs::create_dir(&tried)?;
+    fs::remove_dir(&tried)
 }

@@ -9,7 +9,7 @@ use crate::value::Value;
 /// Parts of a message that say nothing to a model.
 const LEFT_OUT: [&str; 3] = ["id", "usage", "finish"];
 
-/// A request as it is kept. Schemas are kept as digests: a difference of one names the tool or type.
+/// A request as it is kept. Schemas of tools are kept as digests: a difference of one names the tool.
 pub fn asked(request: &ChatRequest) -> Json {
     let mut asked = Map::new();
     let mut put = |key: &str, value: Json| {
@@ -37,10 +37,7 @@ pub fn asked(request: &ChatRequest) -> Json {
     let output = request.output.as_ref();
     put(
         "output",
-        output.map_or(
-            Json::Null,
-            |output| json!({ &output.name: digest(&output.schema) }),
-        ),
+        output.map_or(Json::Null, |output| json!({ &output.name: &output.schema })),
     );
     let settings = [
         ("temperature", json!(request.temperature)),
