@@ -4,6 +4,7 @@
 
 mod outside {
     mod bounds;
+    mod cancel;
     mod process;
     mod secrets;
     mod settings;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 /// Two tools, one after the other: the second waits until there is a file `go`. Each writes a line to
 /// the file `calls`, which is how a call is counted outside of the process.
 const FLOW: &str = "\
-tool quick(n: int) -> string
-tool slow(n: int) -> string
+tool quick(n: int) -> string @effect(write)
+tool slow(n: int) -> string @effect(write)
 graph Two {
   state { out a: string = \"\", out b: string = \"\" }
   start -> first -> second -> end
@@ -175,7 +175,7 @@ fn a_signal_cancels_and_the_thread_can_be_resumed() {
         // How to go on is said once, and what is said of the call under way is so.
         let goes_on = "graphc resume two.graph --thread t";
         assert_eq!(said(&output).matches(goes_on).count(), 1);
-        assert!(said(&output).contains("tool calls under way are finished first"));
+        assert!(said(&output).contains("calls of tools that write are finished first"));
         let output = graphc(&folder, &["resume", "two.graph", "--thread", "t"])
             .output()
             .unwrap();

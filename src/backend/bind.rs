@@ -8,6 +8,7 @@ mod memory_settings;
 mod model;
 mod needs;
 mod played;
+mod run_secrets;
 mod sql;
 mod tool;
 
@@ -16,18 +17,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::Span;
+use crate::base::secret::Secrets;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{Flow, Place};
 use crate::run::backends::Backends;
 use crate::run::extern_node::ExternNode;
 use crate::run::memory;
-use crate::run::tool::ToolBackend;
 
 use super::config::{Config, ModelBinding};
 use super::given::Given;
 use super::limit::Places;
 use super::llm::Provider;
-use super::mask;
 use super::scenario::Script;
 use super::tool::graph::Runnable;
 use super::tool::mcp::server::Server;
@@ -35,6 +35,7 @@ use super::tool::sql::pool::Pool;
 use super::wire::Wire;
 
 pub use needs::Needs;
+pub use run_secrets::run_secrets;
 
 /// What a flow would lack if it ran with these settings, without a scenario: tools that nothing
 /// serves, providers that nothing describes, arguments that a tool hasn't got. `place` says where a tool or a model is declared.
@@ -107,6 +108,8 @@ struct Binding<'a> {
     declared: Option<&'a Declared<'a>>,
     wire: Arc<Wire>,
     places: Places,
+    /// What no model and no tool may tell.
+    secrets: Arc<Secrets>,
     /// Made so far, so that the models of one provider share its bounds.
     providers: BTreeMap<String, Arc<Provider>>,
     /// MCP servers made so far, so that the tools of one share its session.
@@ -133,6 +136,7 @@ impl<'a> Binding<'a> {
             declared: None,
             wire: Wire::new(),
             places: Places::default(),
+            secrets: Arc::new(config.secrets()),
             providers: BTreeMap::new(),
             servers: BTreeMap::new(),
             graphs: BTreeMap::new(),
@@ -151,14 +155,8 @@ impl<'a> Binding<'a> {
     ) -> Result<Backends, Diagnostics> {
         let models: Vec<_> = flow.models.iter().map(|m| self.model(flow, m)).collect();
         let tools: Vec<_> = flow.tools.iter().map(|t| self.tool(flow, t)).collect();
-        let secrets = Arc::new(self.config.secrets());
-        let mask = |made: Arc<dyn ToolBackend>| mask::tool(made, &secrets);
-        let models = models.into_iter();
-        let models: Option<_> = models
-            .map(|made| Some(mask::model(made?, &secrets)))
-            .collect();
-        let tools = tools.into_iter();
-        let tools: Option<_> = tools.map(|made| Some(made?.map(mask))).collect();
+        let models: Option<_> = models.into_iter().collect();
+        let tools: Option<_> = tools.into_iter().collect();
         match (models, tools) {
             (Some(models), Some(tools)) if !self.found.has_errors() => Ok(Backends {
                 models,

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::ir::ErrorKind;
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::probe::Probed;
-use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+use crate::run::tool::{Permit, ToolBackend, ToolCall, ToolError};
 
 /// Programs at a time: each takes a process and three descriptors.
 pub const COMMANDS: usize = 64;
@@ -46,6 +46,25 @@ impl Default for Places {
     }
 }
 
+/// Places of a `max_concurrency`.
+pub fn places(most: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)))
+}
+
+/// Waits for a place of a call, which is no time of the call nor of its node; `None` where the run is stopped before.
+pub async fn take(places: &Arc<Semaphore>, cx: &CallContext) -> Option<OwnedSemaphorePermit> {
+    if let Ok(place) = Arc::clone(places).try_acquire_owned() {
+        return Some(place);
+    }
+    let _waits = cx.waits.begin();
+    tokio::select! {
+        biased;
+        () = cx.stop.cancelled() => None,
+        // The semaphore is never closed.
+        place = Arc::clone(places).acquire_owned() => place.ok(),
+    }
+}
+
 /// A backend whose calls wait for places, and end.
 pub struct Limited<T: ?Sized> {
     inner: Arc<T>,
@@ -56,20 +75,19 @@ pub struct Limited<T: ?Sized> {
 }
 
 impl<T: ?Sized> Limited<T> {
-    /// Over a backend that has a place of `shared`, and of its own `max_concurrency`. `own` is the timeout that the settings give it.
+    /// Over a backend whose calls take a place of `own`, where it has a `max_concurrency`, and one of `shared`. `timeout` is the one that
+    /// the settings give it.
     pub fn new(
         inner: Arc<T>,
+        own: Option<Arc<Semaphore>>,
         shared: &Arc<Semaphore>,
-        max_concurrency: Option<usize>,
-        (own, default): (Option<Duration>, Duration),
+        (timeout, default): (Option<Duration>, Duration),
     ) -> Self {
-        let most = max_concurrency.map(|most| most.clamp(1, Semaphore::MAX_PERMITS));
-        let own_places = most.map(|most| Arc::new(Semaphore::new(most)));
         Self {
             inner,
             // Its own first: who waits for those keeps no others from working.
-            places: own_places.into_iter().chain([Arc::clone(shared)]).collect(),
-            default: own.is_none().then_some(default),
+            places: own.into_iter().chain([Arc::clone(shared)]).collect(),
+            default: timeout.is_none().then_some(default),
         }
     }
 
@@ -77,21 +95,7 @@ impl<T: ?Sized> Limited<T> {
     async fn take(&self, cx: &CallContext) -> Option<Vec<OwnedSemaphorePermit>> {
         let mut taken = Vec::new();
         for places in &self.places {
-            let place = match Arc::clone(places).try_acquire_owned() {
-                Ok(place) => place,
-                Err(_) => {
-                    let waits = cx.waits.clone();
-                    let _waits = waits.begin();
-                    tokio::select! {
-                        biased;
-                        () = cx.stop.cancelled() => return None,
-                        () = cx.cancel.cancelled() => return None,
-                        // The semaphore is never closed.
-                        place = Arc::clone(places).acquire_owned() => place.ok()?,
-                    }
-                }
-            };
-            taken.push(place);
+            taken.push(take(places, cx).await?);
         }
         Some(taken)
     }
@@ -112,14 +116,12 @@ const STOPPED: &str = "the run was stopped while the call waited for its turn";
 
 #[async_trait]
 impl ToolBackend for Limited<dyn ToolBackend> {
+    async fn acquire(&self, cx: &CallContext) -> Result<Permit, ToolError> {
+        let stopped = || ToolError::new(ErrorKind::Cancelled, STOPPED).unsent();
+        Ok(self.take(cx).await.ok_or_else(stopped)?.into())
+    }
+
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
-        let Some(_places) = self.take(cx).await else {
-            let stopped = ToolError::new(ErrorKind::Cancelled, STOPPED);
-            return Err(ToolError {
-                in_doubt: false,
-                ..stopped
-            });
-        };
         self.inner.call(call, &self.bounded(cx)).await
     }
 

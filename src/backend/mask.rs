@@ -17,7 +17,7 @@ use crate::run::model::{
 };
 use crate::run::probe::Probed;
 use crate::run::report::Reports;
-use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+use crate::run::tool::{Permit, ToolBackend, ToolCall, ToolError};
 
 /// A model whose words are masked.
 pub fn model(inner: Arc<dyn ChatModel>, secrets: &Arc<Secrets>) -> Arc<dyn ChatModel> {
@@ -36,18 +36,6 @@ struct Masked<T: ?Sized> {
     secrets: Arc<Secrets>,
 }
 
-impl<T: ?Sized> Masked<T> {
-    /// What a call must not tell.
-    fn of(&self, cx: &CallContext) -> Arc<Secrets> {
-        if cx.secrets.all().is_empty() {
-            return Arc::clone(&self.secrets);
-        }
-        let mut all = Secrets::clone(&self.secrets);
-        all.add_all(cx.secrets.all());
-        Arc::new(all)
-    }
-}
-
 #[async_trait]
 impl ChatModel for Masked<dyn ChatModel> {
     fn served_by<'m>(&'m self, model: &'m str) -> Option<(&'m str, &'m str)> {
@@ -59,7 +47,7 @@ impl ChatModel for Masked<dyn ChatModel> {
         request: ChatRequest,
         cx: &CallContext,
     ) -> Result<ChatStream, ModelError> {
-        let secrets = self.of(cx);
+        let secrets = cx.secrets.beside(&self.secrets);
         let opened = self.inner.stream(request, cx).await;
         let stream = opened.map_err(|error| masked_error(error, &secrets))?;
         if secrets.is_empty() {
@@ -72,7 +60,7 @@ impl ChatModel for Masked<dyn ChatModel> {
             secrets,
         };
         Ok(Box::pin(stream::unfold(
-            (stream, said),
+            (stream.fuse(), said),
             |(mut stream, mut said)| async move {
                 loop {
                     if let Some(delta) = said.ready.pop_front() {
@@ -151,6 +139,10 @@ impl MaskedReply {
 
 #[async_trait]
 impl ToolBackend for Masked<dyn ToolBackend> {
+    async fn acquire(&self, cx: &CallContext) -> Result<Permit, ToolError> {
+        self.inner.acquire(cx).await
+    }
+
     async fn probe(&self) -> Probed {
         self.inner.probe().await
     }
@@ -160,7 +152,7 @@ impl ToolBackend for Masked<dyn ToolBackend> {
     }
 
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
-        let secrets = self.of(cx);
+        let secrets = cx.secrets.beside(&self.secrets);
         if secrets.is_empty() {
             return self.inner.call(call, cx).await;
         }

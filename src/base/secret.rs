@@ -1,6 +1,7 @@
 //! Values that must not be seen.
 
-use std::collections::BTreeMap;
+mod run;
+
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -9,6 +10,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value as Json;
+
+pub use run::RunSecrets;
 
 /// A text that shows itself as `***`.
 #[derive(Clone, PartialEq, Eq)]
@@ -325,38 +328,6 @@ fn is_plain_address(text: &str) -> bool {
 impl<'a> Extend<&'a Secret> for Secrets {
     fn extend<T: IntoIterator<Item = &'a Secret>>(&mut self, secrets: T) {
         secrets.into_iter().for_each(|secret| self.add(secret));
-    }
-}
-
-/// Secrets by name that one run is given. They are kept nowhere: a resume is given them anew.
-#[derive(Debug, Clone, Default)]
-pub struct RunSecrets {
-    named: BTreeMap<String, Secret>,
-    all: Secrets,
-}
-
-impl RunSecrets {
-    /// Adds one.
-    pub fn add(&mut self, name: impl Into<String>, secret: Secret) {
-        self.all.add(&secret);
-        self.named.insert(name.into(), secret);
-    }
-
-    /// The one of a name.
-    pub fn get(&self, name: &str) -> Option<&Secret> {
-        self.named.get(name)
-    }
-
-    /// All of them, by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Secret)> {
-        self.named
-            .iter()
-            .map(|(name, secret)| (name.as_str(), secret))
-    }
-
-    /// What must not be told.
-    pub fn all(&self) -> &Secrets {
-        &self.all
     }
 }
 

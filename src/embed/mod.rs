@@ -100,6 +100,6 @@ pub use crate::run::store::{Effects, RunState, Store, StoreError};
 #[doc(no_inline)]
 pub use crate::run::stream::{EventSink, EventStream, channel};
 #[doc(no_inline)]
-pub use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+pub use crate::run::tool::{Permit, ToolBackend, ToolCall, ToolError};
 #[doc(no_inline)]
 pub use crate::store::{MemoryStore, PostgresStore, SqliteStore};

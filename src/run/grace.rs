@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ir::ErrorKind;
 
-use super::context::RunContext;
 use super::tool::ToolError;
 
 /// How long a cancelled run waits for the calls of tools that are under way.
@@ -16,19 +15,23 @@ pub const CANCEL_GRACE: Duration = Duration::from_secs(30);
 /// Time that a backend has to end a call once it is told to.
 const TO_END: Duration = Duration::from_secs(2);
 
-/// Waits for a call. Once the run has been stopped for as long as its grace, `cancel` tells the backend to end it, and a call that does not
+/// The grace of a run that a call makes, of a call that itself has `grace`: its calls end before it is dropped.
+pub fn nested_grace(grace: Duration) -> Duration {
+    grace.saturating_sub(2 * TO_END)
+}
+
+/// Waits for a call. Once the run has been stopped for as long as `grace`, `cancel` tells the backend to end it, and a call that does not
 /// end then is dropped: whether it has happened is not known.
 ///
 /// # Errors
-/// Of the call; kind `cancelled` of one that was ended.
+/// Of the call; kind `cancelled` of one that was ended, unless its error says that it has not happened.
 pub async fn within_grace<T>(
-    cx: &RunContext,
+    grace: Duration,
     stop: &CancellationToken,
     (tool, cancel): (&str, &CancellationToken),
     call: impl Future<Output = Result<T, ToolError>>,
 ) -> Result<T, ToolError> {
     tokio::pin!(call);
-    let grace = cx.cancel_grace;
     tokio::select! {
         biased;
         done = &mut call => return done,
@@ -37,13 +40,14 @@ pub async fn within_grace<T>(
     let ended = tokio::time::timeout(TO_END, call).await;
     match ended {
         Ok(Ok(result)) => Ok(result),
-        _ => Err(ToolError::new(
-            ErrorKind::Cancelled,
-            format!(
-                "the run was cancelled, and tool `{tool}` had not ended {} later",
-                crate::base::duration::show(grace)
-            ),
-        )
-        .doubted()),
+        Ok(Err(error)) if !error.in_doubt => Err(error),
+        _ => {
+            let mut message = "the run was cancelled".to_owned();
+            if !grace.is_zero() {
+                let grace = crate::base::duration::show(grace);
+                message += &format!(", and tool `{tool}` had not ended {grace} later");
+            }
+            Err(ToolError::new(ErrorKind::Cancelled, message).doubted())
+        }
     }
 }

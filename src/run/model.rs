@@ -314,11 +314,10 @@ pub struct CallContext {
     pub rank: Vec<u64>,
     /// Longest time; the runtime enforces it too.
     pub timeout: Option<Duration>,
-    /// Cancelled when a model's reply is not wanted any more; a tool's call is finished first, whatever
-    /// becomes of the run.
+    /// Cancelled when the call is to end: as soon as the run is stopped for a model and for a tool that only reads, after the run's
+    /// grace ([`CANCEL_GRACE`](super::grace::CANCEL_GRACE)) for any other tool.
     pub cancel: CancellationToken,
-    /// Cancelled when the run is to stop. A backend that can end a call so that nothing of it has happened, as a database does,
-    /// may end it then. Never of a tool that is `@idempotent(false)`.
+    /// Cancelled as soon as the run is stopped. For what a call waits for before it is sent: it has not happened then.
     pub stop: CancellationToken,
     /// For a tool of the standard library, what it works on.
     pub memory: Option<Access>,

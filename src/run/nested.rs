@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::ambient::Ambient;
 use super::journal::Durability;
@@ -18,6 +19,8 @@ pub struct Nested {
     pub ambient: Arc<dyn Ambient>,
     /// When records are kept.
     pub durability: Durability,
+    /// How long the run waits for its calls once it is cancelled: less than the calling run waits for this one.
+    pub cancel_grace: Duration,
     /// Tokens that the run has used, those of earlier processes included. The tool says them, whatever the run came to.
     pub usage: Arc<Mutex<Usage>>,
     /// Who observes it.

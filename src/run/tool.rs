@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map as JsonMap, Value as Json};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::ir::ErrorKind;
 
@@ -13,6 +14,15 @@ use super::probe::Probed;
 /// Something that runs tool calls. Object safe: a Rust program adds its own in a few lines.
 #[async_trait]
 pub trait ToolBackend: Send + Sync {
+    /// Waits for a place among the calls at the same time. The run asks for it ahead of each call, and keeps it until the call has
+    /// ended. A call that waits here has not begun: it is stopped with the run ([`CallContext::stop`]).
+    ///
+    /// # Errors
+    /// `Cancelled` where the run was stopped meanwhile.
+    async fn acquire(&self, _cx: &CallContext) -> Result<Permit, ToolError> {
+        Ok(Permit::default())
+    }
+
     /// Makes the call and gives its result as JSON; the runtime checks it against the declared type.
     ///
     /// # Errors
@@ -27,6 +37,18 @@ pub trait ToolBackend: Send + Sync {
     /// Ends what is kept open between calls, such as a session with a server. A later call opens it again. What is not closed is ended
     /// when it is dropped.
     async fn close(&self) {}
+}
+
+/// A call's places among the calls at the same time; dropping it gives them back.
+#[derive(Debug, Default)]
+pub struct Permit {
+    _places: Vec<OwnedSemaphorePermit>,
+}
+
+impl From<Vec<OwnedSemaphorePermit>> for Permit {
+    fn from(places: Vec<OwnedSemaphorePermit>) -> Self {
+        Self { _places: places }
+    }
 }
 
 /// A call of a tool, its arguments already checked against the declared types.
@@ -61,6 +83,14 @@ impl ToolError {
             message: message.into(),
             retry_after: None,
             in_doubt: kind.leaves_doubt(),
+        }
+    }
+
+    /// The error of a call that has had no effect.
+    pub fn unsent(self) -> Self {
+        Self {
+            in_doubt: false,
+            ..self
         }
     }
 

@@ -11,7 +11,7 @@ use crate::run::backends::Backends;
 use crate::run::extern_node::{ExternCall, ExternNode};
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::stream::yielded;
-use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+use crate::run::tool::{Permit, ToolBackend, ToolCall, ToolError};
 
 use super::doom::Doom;
 use super::sighting::{Asked, Log, Sighting};
@@ -157,6 +157,10 @@ struct WatchedTool {
 
 #[async_trait]
 impl ToolBackend for WatchedTool {
+    async fn acquire(&self, cx: &CallContext) -> Result<Permit, ToolError> {
+        self.tool.acquire(cx).await
+    }
+
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         let tool = call.tool.clone();
         let result = self.tool.call(call, cx).await;

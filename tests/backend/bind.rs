@@ -1,9 +1,12 @@
 //! Which backend serves what.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use graphc::backend::bind::bind;
 use graphc::backend::config::{Config, load};
+use graphc::backend::limit::REQUESTS;
 use graphc::backend::scenario::{self, Script, Start};
 use graphc::base::SourceMap;
 use graphc::ir::{Flow, Model, Tool, ToolBody};
@@ -13,7 +16,8 @@ use graphc::run::tool::ToolCall;
 use graphc::value::List;
 use serde_json::json;
 
-use super::context::call;
+use super::context::{call, context};
+use super::server::{Reply, Server, json as answer};
 
 fn flow(models: &[(&str, &str)], tools: &[(&str, bool)]) -> Flow {
     let model = |(name, provider): &(&str, &str)| -> Model {
@@ -143,7 +147,12 @@ async fn a_scenario_plays_the_models_and_the_tools_it_names() {
         assert_eq!(given.ok(), result.map(|n| json!(n)), "{name}");
         assert_eq!(script.calls()[name], 1);
     }
-    let request = ChatRequest {
+    let model = backends.models.iter().next().unwrap();
+    assert!(model.stream(asks(), &call("n", 0)).await.is_ok());
+}
+
+fn asks() -> ChatRequest {
+    ChatRequest {
         model_name: "writer".into(),
         model: "m".into(),
         messages: List::new(),
@@ -157,7 +166,38 @@ async fn a_scenario_plays_the_models_and_the_tools_it_names() {
         reasoning_effort: None,
         seed: None,
         stream: false,
-    };
-    let model = backends.models.iter().next().unwrap();
-    assert!(model.stream(request, &call("n", 0)).await.is_ok());
+    }
+}
+
+/// Calls that wait for their own provider keep no place that those of another could take.
+#[tokio::test]
+async fn a_provider_with_few_places_holds_up_no_other() {
+    let slow = Server::start(vec![Reply::Silence]).await;
+    let said = r#"{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}"#;
+    let fast = Server::start(vec![answer(200, said)]).await;
+    let yaml = format!(
+        "providers:\n  slow: {{ kind: openai, base_url: '{}', max_concurrency: 1 }}\n  fast: {{ kind: openai, base_url: '{}' }}\n",
+        slow.url, fast.url
+    );
+    let flow = flow(&[("a", "slow"), ("b", "fast")], &[]);
+    let bound = bind(&flow, &config(&yaml), None, Path::new(".")).unwrap();
+    let [waits, other]: [_; 2] = bound
+        .models
+        .iter()
+        .cloned()
+        .collect::<Vec<_>>()
+        .try_into()
+        .ok()
+        .unwrap();
+    for _ in 0..=REQUESTS {
+        let model = Arc::clone(&waits);
+        tokio::spawn(async move { model.stream(asks(), &context()).await.map(|_| ()) });
+    }
+    // All of them have asked for their places by then.
+    while slow.asked().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let cx = context();
+    let other = tokio::time::timeout(Duration::from_secs(20), other.stream(asks(), &cx));
+    assert!(other.await.expect("it has its place").is_ok());
 }

@@ -1,13 +1,15 @@
 //! Programs as tools.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use graphc::backend::mask;
 use graphc::backend::secret::{Secret, Secrets};
 use graphc::backend::tool::command::{CommandSpec, CommandTool};
 use graphc::ir::ErrorKind;
 use graphc::run::model::CallContext;
-use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
+use graphc::run::tool::{ToolCall, ToolError};
 use serde_json::{Value as Json, json};
 
 use super::context::context;
@@ -35,7 +37,9 @@ async fn run(spec: CommandSpec, cx: &CallContext) -> Result<Json, ToolError> {
             .unwrap()
             .clone(),
     };
-    CommandTool::new(spec, folder).call(call, cx).await
+    let secrets = Arc::new(spec.secrets.clone());
+    let tool = mask::tool(Arc::new(CommandTool::new(spec, folder)), &secrets);
+    tool.call(call, cx).await
 }
 
 async fn fail(script: &str) -> ToolError {
@@ -55,7 +59,10 @@ async fn arguments_go_in_and_the_result_comes_out() {
 async fn it_sees_its_call_its_folder_and_nothing_else() {
     let script = r#"test -f command.rs || exit 9; printf '["%s","%s","%s"]' "$GRAPHC_IDEMPOTENCY_KEY" "$GRAPHC_TOOL" "$CARGO_MANIFEST_DIR""#;
     let seen = run(spec(script), &context()).await.unwrap();
-    assert_eq!(seen, json!(["key-1", "search", ""]));
+    assert_eq!(
+        seen,
+        json!(["be2974546978e3739e6d6da85c4be9f3", "search", ""])
+    );
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use graphc::backend::bind::bind;
 use graphc::backend::config::load;
@@ -72,6 +73,7 @@ fn within(store: &Arc<dyn Store>, ordinal: u64) -> CallContext {
             store: Some(Arc::clone(store)),
             ambient: Arc::new(SystemAmbient),
             durability: Durability::Async,
+            cancel_grace: Duration::from_secs(1),
             usage: Arc::default(),
             observed: None,
         }),
@@ -117,6 +119,8 @@ async fn a_run_that_is_stopped_stops_that_of_its_call_which_goes_on_later() {
     cx.stop.cancel();
     let error = makes.call(call(), &cx).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Cancelled);
+    // A call that is made again goes on with what this one did.
+    assert!(!error.in_doubt);
     let result = makes.call(call(), &within(&store, 0)).await.unwrap();
     assert!(result.as_str().unwrap().starts_with("a2"), "{result}");
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use graphc::backend::config::{self, ToolSpec};
+use graphc::backend::mask;
 use graphc::backend::tool::http::HttpTool;
 use graphc::backend::wire::Wire;
 use graphc::base::SourceMap;
@@ -42,7 +43,8 @@ async fn run_in(
         tool: "kb".into(),
         args: args.as_object().unwrap().clone(),
     };
-    let tool: Arc<dyn ToolBackend> = Arc::new(HttpTool::new(*spec, Wire::new()));
+    let secrets = Arc::new(spec.secrets.clone());
+    let tool = mask::tool(Arc::new(HttpTool::new(*spec, Wire::new())), &secrets);
     let result = tool.call(call, cx).await;
     (server.only(), result)
 }

@@ -1,8 +1,10 @@
 //! Chat completions against a local server.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use graphc::backend::limit::{Limited, MODEL_TIMEOUT, REQUESTS};
 use graphc::backend::llm::{ApiKey, Kind, Provider, Settings, Structured};
 use graphc::backend::secret::Secret;
 use graphc::backend::wire::Wire;
@@ -13,6 +15,7 @@ use graphc::run::model::{
 };
 use graphc::value::Value;
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use super::context::context;
 use super::server::{Reply, Server, events, json as answer, with_headers};
@@ -222,7 +225,8 @@ async fn calls_of_servers_that_number_carelessly() {
     let server = Server::start(vec![events(&[
         r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":{"n":1}}}]}}]}"#,
         r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"y","arguments":"{}"}}]}}]}"#,
-        r#"{"choices":[{"delta":{"tool_calls":[{"id":"c","function":{"name":"z","arguments":"{}"}}]},"finish_reason":"stop"}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"id":"c","function":{"name":"z","arguments":"{"}},{"id":"d","function":{"name":"w","arguments":"{}"}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"id":"c","function":{"arguments":"}"}}]},"finish_reason":"stop"}]}"#,
     ])])
     .await;
     let deltas = ask(settings(&server.url), request(true), &context())
@@ -230,7 +234,12 @@ async fn calls_of_servers_that_number_carelessly() {
         .unwrap();
     assert_eq!(
         calls(&deltas),
-        [("a", "x", r#"{"n":1}"#), ("b", "y", "{}"), ("c", "z", "{}")]
+        [
+            ("a", "x", r#"{"n":1}"#),
+            ("b", "y", "{}"),
+            ("c", "z", "{}"),
+            ("d", "w", "{}")
+        ]
     );
     assert_eq!(
         deltas.last(),
@@ -529,13 +538,22 @@ async fn silence_behind_the_end_of_a_reply_is_none() {
     assert_eq!(texts(&asked.unwrap()), ["x"]);
 }
 
+/// A provider as it is bound: its calls take places.
+fn limited(settings: Settings) -> Arc<dyn ChatModel> {
+    let shared = Arc::new(Semaphore::new(REQUESTS));
+    let provider = Arc::new(Provider::new(settings, Wire::new()));
+    let (own, timeouts) = (provider.places().cloned(), (None, MODEL_TIMEOUT));
+    let model: Arc<dyn ChatModel> = provider;
+    Arc::new(Limited::new(model, own, &shared, timeouts))
+}
+
 /// A call takes its place among those of its provider until its reply has ended.
 #[tokio::test]
 async fn max_concurrency_of_a_provider_lasts_to_the_end_of_a_stream() {
     let server = Server::start(vec![slow(&[(0, WORD), (150, STOP)]); 2]).await;
     let mut settings = settings(&server.url);
     settings.max_concurrency = Some(1);
-    let model = Provider::new(settings, Wire::new());
+    let model = limited(settings);
     let context = context();
     let mut first = model.stream(request(true), &context).await.unwrap();
     assert!(first.next().await.unwrap().is_ok());
@@ -560,7 +578,7 @@ async fn waiting_for_a_place_is_no_time_of_a_call() {
     let mut settings = settings(&server.url);
     settings.max_concurrency = Some(1);
     settings.timeout = Some(Duration::from_millis(450));
-    let model = Provider::new(settings, Wire::new());
+    let model = limited(settings);
     let one = async || {
         let cx = context();
         let asked = async {

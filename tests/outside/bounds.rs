@@ -203,7 +203,7 @@ impl ToolBackend for Hangs {
 
 #[tokio::test]
 async fn a_cancelled_run_ends_a_tool_that_hangs() {
-    const FLOW: &str = "tool hang() -> string
+    const FLOW: &str = "tool hang() -> string @effect(write)
 graph Main {
   state { out a: string = \"\" }
   start -> one

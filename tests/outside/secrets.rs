@@ -19,14 +19,29 @@ const FLOW: &str = "\
 tool ask(q: string) -> json @effect(read)
 tool program(q: string) -> json @effect(read)
 tool fails(q: string) -> json @effect(read)
+tool inner(q: string) -> json @effect(read)
 model m = \"local/m\"
 graph Main {
   state { out a: json = null, out b: json = null, out said: string = \"\" }
-  start -> one -> two -> talk -> last -> end
+  start -> one -> two -> called -> talk -> last -> end
   node one:  call ask(q: \"x\") { set { a: result } }
   node two:  call program(q: \"x\") { set { b: result } }
+  node called: call inner(q: \"x\") { set { a: result } }
   node talk: agent { model m, prompt \"go\", tools [ask], set { said: reply.text } }
   node last: call fails(q: \"x\") { set { a: result } }
+}
+";
+
+/// What a tool of the flow runs: its calls are masked, and have the secrets of the run, as those of the flow itself.
+const INNER: &str = "\
+tool own(q: string) -> json @effect(read)
+tool ask(q: string) -> json @effect(read)
+model m = \"local/m\"
+graph Inner {
+  state { in q: string, out a: json = null, out words: string = \"\" }
+  start -> one -> talk -> end
+  node one:  call own(q: state.q) { set { a: result } }
+  node talk: agent { model m, prompt \"go\", tools [ask], set { words: reply.text } }
 }
 ";
 
@@ -40,6 +55,8 @@ tools:
       query: { k: \"${ENV_KEY}\", r: \"{{ secrets.RUN_KEY }}\" }
       headers: { X-File: \"${file:key.txt}\", Authorization: \"Bearer {{ secrets.RUN_KEY }}\" }
   program: { command: [sh, -c, 'echo \"{\\\"is\\\": \\\"$RUN_KEY\\\"}\"'], secrets: [RUN_KEY] }
+  inner: { graph: { file: inner.graph } }
+  own: { command: [sh, -c, 'echo \"{\\\"own\\\": \\\"$INNER_KEY\\\", \\\"run\\\": \\\"$RUN_KEY\\\"}\"'], env: { INNER_KEY: \"${file:key.txt}\" }, secrets: [RUN_KEY] }
   fails: { http: { method: POST, url: \"${URL}/fail\", body: \"${ENV_KEY}\" } }
 ";
 
@@ -57,6 +74,7 @@ fn no_secret_is_printed_or_kept_in_any_form() {
         "secrets",
         &[
             ("f.graph", FLOW),
+            ("inner.graph", INNER),
             ("graphc.yaml", SETTINGS),
             (".env", &dotenv),
             ("key.txt", &format!("{FILE}\n")),
@@ -114,6 +132,10 @@ fn no_secret_is_printed_or_kept_in_any_form() {
         first.contains("\\\"is\\\"") || first.contains("{\"is\":\"***\"}"),
         "{first}"
     );
+    assert!(
+        first.contains(r#""a":{"own":"***","run":"***"}"#),
+        "{first}"
+    );
     assert!(first.contains("server_error"), "{first}");
     let forms = ["s3cr3t", "s3cr3t%2Bkey"].map(str::to_owned).into_iter();
     let forms: Vec<String> = forms
@@ -133,6 +155,37 @@ fn no_secret_is_printed_or_kept_in_any_form() {
             "{place}: {shown}"
         );
     }
+}
+
+/// Also where a tool of a tool needs it.
+#[test]
+fn a_run_without_a_secret_that_it_needs_does_not_begin() {
+    const CALLS: &str = "\
+tool inner(q: string) -> json @effect(read)
+graph Main {
+  state { out a: json = null }
+  start -> one
+  node one: call inner(q: \"x\") -> end { set { a: result } }
+}
+";
+    let folder = folder(
+        "lacks",
+        &[
+            ("f.graph", CALLS),
+            ("inner.graph", INNER),
+            ("graphc.yaml", SETTINGS),
+            ("key.txt", FILE),
+        ],
+    );
+    let mut command = graphc(&folder, &["run", "f.graph", "--thread", "t"]);
+    command.env("URL", "http://127.0.0.1:1").env("DOT", DOTENV);
+    let output = command.env("ENV_KEY", ENV).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("tool `own` needs the secret `RUN_KEY` of the run"),
+        "{said}"
+    );
 }
 
 /// The digits that stand for a text wherever it stands in a longer one.

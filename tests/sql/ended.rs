@@ -46,9 +46,9 @@ async fn a_query_ends_with_the_run() {
         format!("{{ sql: {{ database: 'sqlite:a.db', query: '{ENDLESS}', result: value }} }}");
     let tool = Bound::new("tool count() -> int", &binding, &folder).unwrap();
     let cx = context();
-    let stop = cx.stop.clone();
+    let cancel = cx.cancel.clone();
     let args = json!({});
-    let (outcome, ()) = tokio::join!(tool.call(&args, &cx), async { stop.cancel() });
+    let (outcome, ()) = tokio::join!(tool.call(&args, &cx), async { cancel.cancel() });
     let error = outcome.unwrap_err();
     assert_eq!((error.kind, error.in_doubt), (ErrorKind::Cancelled, false));
 }

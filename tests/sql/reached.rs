@@ -62,10 +62,10 @@ async fn a_query_is_ended_on_the_server() {
 
     let long = bound("tool nap() -> string", &SLEEP.replace("TIME", "50s"), &url);
     let (cx, args) = (context(), json!({}));
-    let stop = cx.stop.clone();
+    let cancel = cx.cancel.clone();
     let stopped = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        stop.cancel();
+        cancel.cancel();
     };
     let (outcome, ()) = tokio::join!(long.call(&args, &cx), stopped);
     let error = outcome.unwrap_err();

@@ -57,10 +57,7 @@ impl Binding<'_> {
                 return None;
             }
         };
-        let graph = match &spec.graph {
-            Some(graph) => flow.graph(graph),
-            None => flow.entry,
-        };
+        let graph = spec.graph_of(&flow);
         if graph.is_none() {
             let names = || flow.graphs.iter().map(|graph| graph.name.as_str());
             let (message, help) = match &spec.graph {

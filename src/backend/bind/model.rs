@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use crate::backend::config::ModelBinding;
 use crate::backend::limit::{Limited, MODEL_TIMEOUT};
 use crate::backend::llm::Provider;
+use crate::backend::mask;
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{Flow, Model};
@@ -15,7 +16,13 @@ use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelEr
 use super::Binding;
 
 impl Binding<'_> {
+    /// What serves a model, without secrets in its words.
     pub(super) fn model(&mut self, flow: &Flow, model: &Model) -> Option<Arc<dyn ChatModel>> {
+        let serves = self.unmasked_model(flow, model)?;
+        Some(mask::model(serves, &self.secrets))
+    }
+
+    fn unmasked_model(&mut self, flow: &Flow, model: &Model) -> Option<Arc<dyn ChatModel>> {
         if let Some(given) = self.given.and_then(|given| given.model(&model.name)) {
             return Some(given);
         }
@@ -92,9 +99,11 @@ impl Binding<'_> {
     /// A provider's model, with a place for each of its requests and a bound in time.
     fn bounded(&self, model: Arc<dyn ChatModel>, provider: &str) -> Arc<dyn ChatModel> {
         let entry = self.config.providers.get(provider);
-        let own = entry.and_then(|entry| entry.value.timeout);
-        let timeouts = (own, MODEL_TIMEOUT);
-        Arc::new(Limited::new(model, &self.places.requests, None, timeouts))
+        let timeout = entry.and_then(|entry| entry.value.timeout);
+        let own = self.providers.get(provider);
+        let own = own.and_then(|provider| provider.places().cloned());
+        let timeouts = (timeout, MODEL_TIMEOUT);
+        Arc::new(Limited::new(model, own, &self.places.requests, timeouts))
     }
 
     pub(super) fn provider(

@@ -11,14 +11,14 @@ use crate::backend::probe::{Group, Item, What};
 use crate::backend::tool::mcp::server::Server;
 use crate::backend::tool::mcp::spec::McpSpec;
 use crate::backend::tool::sql::pool::Pool;
-use crate::base::{FileId, Span};
+use crate::base::FileId;
 use crate::diag::Diagnostic;
 use crate::ir::{Flow, Model, Tool};
 use crate::run::memory;
 use crate::run::probe::{Probed, Problem};
 use crate::store;
 
-use super::{Binding, Declared};
+use super::{Binding, Declared, run_secrets};
 
 /// What several flows need. What they share by their settings is tried once.
 pub struct Needs {
@@ -322,13 +322,14 @@ impl<'a> Gather<'a, '_> {
         if let Some(group) = self.made.groups.get_mut(at) {
             group.tools.push(backend);
         }
-        for name in entry.value.run_secrets() {
-            self.secret(&tool.name, name, entry.span);
+        for (tool, name) in run_secrets(self.config, tool) {
+            self.secret(tool, name);
         }
     }
 
     /// A secret that runs are given: by the variable of its name, unless they name a file.
-    fn secret(&mut self, tool: &str, name: String, span: Option<Span>) {
+    fn secret(&mut self, tool: &str, name: String) {
+        let span = self.config.tools.get(tool).and_then(|entry| entry.span);
         if !self.made.secrets.insert(name.clone()) {
             return;
         }

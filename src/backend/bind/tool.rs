@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use crate::backend::config::{Entry, ToolSpec};
-use crate::backend::limit::{Limited, TOOL_TIMEOUT};
+use crate::backend::limit::{self, Limited, TOOL_TIMEOUT};
+use crate::backend::mask;
 use crate::backend::tool::script::ScriptTool;
 use crate::base::name;
 use crate::ir::{Flow, Tool};
@@ -20,17 +21,24 @@ pub(super) fn limited(
     places: &Arc<Semaphore>,
     (most, timeouts): (Option<usize>, (Option<Duration>, Duration)),
 ) -> Arc<dyn ToolBackend> {
-    Arc::new(Limited::new(tool, places, most, timeouts))
+    let own = most.map(limit::places);
+    Arc::new(Limited::new(tool, own, places, timeouts))
 }
 
 impl Binding<'_> {
-    /// The outer `None` stands for an error, the inner one for the tool's own body.
+    /// What serves a tool, without secrets in what it gives. The outer `None` stands for an error, the inner one for the tool's own body.
     #[allow(clippy::option_option)]
     pub(super) fn tool(
         &mut self,
         flow: &Flow,
         tool: &Tool,
     ) -> Option<Option<Arc<dyn ToolBackend>>> {
+        let serves = self.unmasked_tool(flow, tool)?;
+        Some(serves.map(|serves| mask::tool(serves, &self.secrets)))
+    }
+
+    #[allow(clippy::option_option)]
+    fn unmasked_tool(&mut self, flow: &Flow, tool: &Tool) -> Option<Option<Arc<dyn ToolBackend>>> {
         if let Some(given) = self.given.and_then(|given| given.tool(&tool.name)) {
             return Some(Some(given));
         }

@@ -49,8 +49,8 @@ pub trait Protocol: Send + Sync {
         settings: &Settings,
     ) -> Result<JsonMap<String, Json>, Failure>;
 
-    /// What reads one reply.
-    fn reader(&self) -> Box<dyn Reader>;
+    /// What reads the reply to a request.
+    fn reader(&self, request: &ChatRequest) -> Box<dyn Reader>;
 }
 
 /// Reads one reply into what a model has said. Objects with an `error` are not shown to it.

@@ -1,4 +1,4 @@
-//! A provider of models, whatever it speaks: places among its calls, the request on its way, the reply whole or in pieces.
+//! A provider of models, whatever it speaks: the request on its way, the reply whole or in pieces.
 
 use std::sync::Arc;
 
@@ -7,8 +7,9 @@ use futures_util::stream as futures;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, Url};
 use serde_json::{Map as JsonMap, Value as Json};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
+use crate::backend::limit;
 use crate::backend::secret::Secrets;
 use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
 use crate::ir::ErrorKind;
@@ -30,7 +31,7 @@ pub struct Provider {
     secrets: Secrets,
     pub(super) protocol: &'static dyn Protocol,
     wire: Arc<Wire>,
-    slots: Option<Arc<Semaphore>>,
+    places: Option<Arc<Semaphore>>,
 }
 
 fn protocol(kind: Kind) -> &'static dyn Protocol {
@@ -47,9 +48,8 @@ impl Provider {
     pub fn new(settings: Settings, wire: Arc<Wire>) -> Self {
         let mut secrets = Secrets::default();
         settings.add_secrets(&mut secrets);
-        let slots = settings.max_concurrency;
         Self {
-            slots: slots.map(|most| Arc::new(Semaphore::new(most.max(1)))),
+            places: settings.max_concurrency.map(limit::places),
             protocol: protocol(settings.kind),
             settings,
             secrets,
@@ -121,25 +121,9 @@ impl Provider {
         Ok(self.wire.client()?.request(method, url).headers(headers))
     }
 
-    /// A place among the calls at the same time, kept until it is dropped; `None` where there may be any number. Waiting for one
-    /// is no time of the call, nor of its node.
-    pub(super) async fn slot(
-        &self,
-        cx: &CallContext,
-    ) -> Result<Option<OwnedSemaphorePermit>, Failure> {
-        let Some(slots) = &self.slots else {
-            return Ok(None);
-        };
-        if let Ok(free) = slots.clone().try_acquire_owned() {
-            return Ok(Some(free));
-        }
-        let _waits = cx.waits.begin();
-        tokio::select! {
-            biased;
-            () = cx.cancel.cancelled() => Err(Failure::cancelled().unsent()),
-            // The semaphore is never closed, so there is always a slot in the end.
-            slot = slots.clone().acquire_owned() => Ok(slot.ok()),
-        }
+    /// Places among its calls at the same time; `None` where there may be any number. Whoever calls it takes one.
+    pub fn places(&self) -> Option<&Arc<Semaphore>> {
+        self.places.as_ref()
     }
 
     /// Says in the failure of a request whose key was refused where that key is from.
@@ -175,7 +159,6 @@ impl Provider {
         let path = self.protocol.path(&request);
         let post = self.request(Method::POST, &path, &cx.idempotency_key)?;
         let post = post.json(&body);
-        let slot = self.slot(cx).await?;
         let bounds = Bounds::new(cx, self.settings.timeout);
         let accepted = match request.stream {
             true => "text/event-stream",
@@ -191,7 +174,7 @@ impl Provider {
         };
         let response = response.map_err(|failure| self.with_key(failure))?;
         let mut reply_parts = ReplyParts::new(form.as_ref());
-        let mut reader = self.protocol.reader();
+        let mut reader = self.protocol.reader(&request);
         // Some servers answer as a whole although a stream was asked for.
         if request.stream && !is_whole(&response) {
             let events = wire::events(response, self.peer(), bounds, idle);
@@ -199,7 +182,7 @@ impl Provider {
                 events,
                 reader,
                 reply_parts,
-                (self.settings.kind, slot),
+                self.settings.kind,
             ));
         }
         let bytes = wire::body(response, LIMIT, self.peer(), &bounds).await?;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use futures_util::stream::unfold;
 use serde_json::Value as Json;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use crate::backend::wire::{Events, Failure};
@@ -19,12 +18,12 @@ use super::shape::foreign;
 /// closes nothing holds no reply up.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The deltas of a stream of events. The slot is given back when the stream is dropped, and the connection closed.
+/// The deltas of a stream of events. The connection is closed when the stream is dropped.
 pub fn deltas(
     events: Events,
     reader: Box<dyn Reader>,
     reply_parts: ReplyParts,
-    (kind, slot): (Kind, Option<OwnedSemaphorePermit>),
+    kind: Kind,
 ) -> ChatStream {
     let reading = Reading {
         events,
@@ -33,7 +32,6 @@ pub fn deltas(
         kind,
         failed: false,
         end: None,
-        _slot: slot,
     };
     Box::pin(unfold(reading, |mut reading| async move {
         let item = reading.next().await?;
@@ -49,7 +47,6 @@ struct Reading {
     failed: bool,
     /// When what may follow the end of the reply is waited for no longer, once that has come.
     end: Option<Instant>,
-    _slot: Option<OwnedSemaphorePermit>,
 }
 
 impl Reading {

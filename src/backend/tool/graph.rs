@@ -14,7 +14,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use sha2::{Digest, Sha256};
 
 use crate::base::Span;
-use crate::ir::{ErrorKind, GraphId};
+use crate::ir::{ErrorKind, Flow, GraphId};
 use crate::run::backends::Backends;
 use crate::run::engine::{Engine, RunOptions, RunResult, StartError};
 use crate::run::event::{EventKind, Mode};
@@ -45,6 +45,16 @@ pub struct GraphSpec {
     pub graph: Option<String>,
     /// Longest time of one call.
     pub timeout: Option<Duration>,
+}
+
+impl GraphSpec {
+    /// The graph, of the flow of its file.
+    pub fn graph_of(&self, flow: &Flow) -> Option<GraphId> {
+        match &self.graph {
+            Some(graph) => flow.graph(graph),
+            None => flow.entry,
+        }
+    }
 }
 
 /// A graph with all that it needs to run but a store.
@@ -115,7 +125,10 @@ impl GraphTool {
             timeout: self.spec.timeout,
             events: sink,
             observed: nested.observed.clone(),
+            // At once, also where the call must not be made twice: the run's own journal has what it did.
             cancel: cx.stop.clone(),
+            cancel_grace: Some(nested.cancel_grace),
+            secrets: Arc::clone(&cx.secrets),
             ..RunOptions::default()
         };
         (options, events)
@@ -209,16 +222,17 @@ impl GraphTool {
                     "graph `{graph}` asks a person on thread `{thread}`, which a tool can't pass on: answer it there, then go on"
                 ),
             )),
-            (_, Some(error)) => {
+            (_, Some(error)) if error.kind != ErrorKind::Cancelled => {
                 let node = error.path.as_deref().or(error.node.as_deref());
                 let node = node.map(|node| format!(" in `{node}`")).unwrap_or_default();
                 let message = format!("graph `{graph}` failed{node}: {}", error.message);
                 Err(ToolError::new(error.kind, message))
             }
-            (_, None) => Err(ToolError::new(
-                ErrorKind::Cancelled,
-                format!("graph `{graph}` was stopped"),
-            )),
+            _ => {
+                // A call that is made again goes on with the thread.
+                let message = format!("graph `{graph}` was stopped");
+                Err(ToolError::new(ErrorKind::Cancelled, message).unsent())
+            }
         }
     }
 }

@@ -59,7 +59,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         offered
     });
     let offered = offered.map_err(|failure| Failure::unusable(failure.message))?;
-    let chosen = chosen(offered, &args.tools, &args.server)?;
+    let chosen = chosen(&offered, &args.tools, &args.server)?;
     let done = declarations(&args.server, &chosen);
     if let Some(path) = args.output.as_deref().filter(|path| path.exists()) {
         let there = files::read(path)?.text;
@@ -80,7 +80,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 
 /// The tools that are wanted: all where none is named.
 fn chosen(
-    offered: Vec<Offered>,
+    offered: &[Offered],
     wanted: &[String],
     server: &str,
 ) -> Result<Vec<OfferedTool>, Failure> {
@@ -94,16 +94,16 @@ fn chosen(
         }
     }
     let chosen = offered
-        .into_iter()
+        .iter()
         .filter(|tool| wanted.is_empty() || wanted.contains(&tool.name));
     Ok(chosen
         .map(|tool| OfferedTool {
             effect: effect(tool.hints),
             idempotent: tool.hints.idempotent,
-            name: tool.name,
-            description: tool.description,
-            input: tool.input,
-            output: tool.output,
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            input: tool.input.clone(),
+            output: tool.output.clone(),
         })
         .collect())
 }

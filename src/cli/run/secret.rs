@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::backend::bind::run_secrets;
 use crate::backend::config::{Config, is_variable};
 use crate::base::secret::{RunSecrets, Secret};
 use crate::embed::environment::{Environment, without_line_end};
@@ -71,15 +72,14 @@ pub fn given(args: &[SecretArg], project: &Project) -> Result<Arc<RunSecrets>, F
 
 /// Refuses a run whose tools need secrets that it was not given.
 pub fn known(flow: &Flow, config: &Config, given: &RunSecrets) -> Result<(), Failure> {
-    for tool in flow.tools.iter().filter(|tool| tool.body.is_none()) {
-        let entry = config.tools.get(&tool.name);
-        let wanted = entry.map_or(Vec::new(), |entry| entry.value.run_secrets());
-        if let Some(name) = wanted.iter().find(|name| given.get(name).is_none()) {
-            let message = format!("tool `{}` needs the secret `{name}` of the run", tool.name);
-            return Err(Failure::unusable(message).help(format!(
+    let mut wanted = flow.tools.iter().flat_map(|tool| run_secrets(config, tool));
+    match wanted.find(|(_, name)| given.get(name).is_none()) {
+        None => Ok(()),
+        Some((tool, name)) => {
+            let message = format!("tool `{tool}` needs the secret `{name}` of the run");
+            Err(Failure::unusable(message).help(format!(
                 "add `--secret {name}`, which is the variable of that name, or `--secret {name}=@FILE`"
-            )));
+            )))
         }
     }
-    Ok(())
 }

@@ -87,7 +87,7 @@ impl Signals {
         let now = self.lock();
         let (doing, token) = match signal {
             StopSignal::Interrupt => (
-                "cancelling: tool calls under way are finished first, a model's reply is not waited for",
+                "cancelling: calls of tools that write are finished first, for up to 30 s; tools that only read and models are not waited for",
                 &now.cancel,
             ),
             StopSignal::Terminate | StopSignal::HangUp => (

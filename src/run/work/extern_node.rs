@@ -116,7 +116,7 @@ async fn one_attempt(
     let name = call.name.clone();
     let under = (&*name, &context.cancel);
     let made = backend.run(call, &context);
-    let made = within_grace(cx, &run.effects.stop, under, made).await;
+    let made = within_grace(cx.cancel_grace, &run.effects.stop, under, made).await;
     let made = made.map(Json::Object).map_err(|error| Failure {
         retry_after: error.retry_after,
         ..RunError::from(error).into()

@@ -169,8 +169,8 @@ where
         let policy = policy.filter(|_| !may_have_happened);
         tell_of_wait(&mut failure, policy);
         let again = series.add(policy, kind);
-        // A call that was cancelled is made again as if for the first time.
-        let counts = kind != ErrorKind::Cancelled;
+        // A call that was cancelled is made again as if for the first time. That one which had begun has not happened is kept.
+        let counts = kind != ErrorKind::Cancelled || failure.in_doubt == Some(false);
         if counts && (again.is_some() || !effect.fails_as_result) {
             run.effects.failed_attempt(cx, &effect, number, &failure);
         }

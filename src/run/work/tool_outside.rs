@@ -4,17 +4,19 @@
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::expr::Type;
 use crate::expr::accept::accept;
+use crate::ir::flow::ToolEffect;
 use crate::ir::{ErrorKind, Tool, ToolId};
 use crate::run::cut_off::Cut;
 use crate::run::effect::{EffectScope, cancelled};
 use crate::run::error::RunError;
-use crate::run::grace::within_grace;
+use crate::run::grace::{nested_grace, within_grace};
 use crate::run::memory::{self, Access, MemoryTool};
 use crate::run::model::{CallContext, Usage};
 use crate::run::nested::Nested;
@@ -231,10 +233,14 @@ async fn one_attempt(
     if run.effects.stop.is_cancelled() {
         return Err(cancelled().into());
     }
-    if let Some(begun) = begun {
-        doubt::begin(run, call, id, begun, (attempt, &args)).await?;
-    }
-    let event = cx.plan.flow.tools[call.tool].progress;
+    let declared = &cx.plan.flow.tools[call.tool];
+    let once = begun.is_some();
+    // A call that may have done its work already is waited for; of one that only reads nothing has happened.
+    let grace = match declared.effect == ToolEffect::Read && !once {
+        true => Duration::ZERO,
+        false => cx.cancel_grace,
+    };
+    let event = declared.progress;
     let (reports, heard) = event.map(|_| Reports::channel()).unzip();
     let context = CallContext {
         thread_id: cx.thread_id.to_string(),
@@ -246,13 +252,8 @@ async fn one_attempt(
         idempotency_key: call.scope.idempotency_key(cx, id),
         rank: call.scope.rank(),
         timeout: plan.timeout,
-        // It may have done its work already: a run that is cancelled waits for it, as long as its grace.
         cancel: CancellationToken::new(),
-        // Of one that must not be made twice it would have to be asked whether it happened.
-        stop: match begun {
-            Some(_) => CancellationToken::new(),
-            None => run.effects.stop.clone(),
-        },
+        stop: run.effects.stop.clone(),
         memory: standard.then(|| {
             Access::new(
                 cx.store.clone(),
@@ -265,6 +266,7 @@ async fn one_attempt(
             store: cx.store.clone(),
             ambient: Arc::clone(&cx.ambient),
             durability: cx.journal.durability(),
+            cancel_grace: nested_grace(grace),
             usage,
             observed: cx.observed.as_ref().map(|observed| {
                 let key = cx.call_key(call.scope.task(), id);
@@ -275,6 +277,10 @@ async fn one_attempt(
         secrets: Arc::clone(&cx.secrets),
         waits: run.effects.waits.of_call(),
     };
+    let _permit = backend.acquire(&context).await.map_err(RunError::from)?;
+    if let Some(begun) = begun {
+        doubt::begin(run, call, id, begun, (attempt, &args)).await?;
+    }
     // Where it is cut off from outside, the question about it has to say how.
     let under_way = begun.map(|_| {
         cx.cut_off.watch(Cut {
@@ -301,7 +307,7 @@ async fn one_attempt(
         }
     };
     let under = (&*plan.name, &context.cancel);
-    let made = within_grace(cx, &run.effects.stop, under, made);
+    let made = within_grace(grace, &run.effects.stop, under, made);
     let made = match plan.timeout {
         None => made.await,
         Some(limit) => context
@@ -323,7 +329,6 @@ async fn one_attempt(
     if let Some(under_way) = under_way {
         under_way.ended();
     }
-    let once = begun.is_some();
     let result = made.map_err(|mut error| {
         if once && error.in_doubt {
             error
@@ -336,7 +341,7 @@ async fn one_attempt(
             ..RunError::from(error).into()
         }
     })?;
-    match result_of(run, &cx.plan.flow.tools[call.tool], &result) {
+    match result_of(run, declared, &result) {
         Ok(_) => Ok(result),
         Err(message) => Err(Failure {
             in_doubt: once.then_some(true),

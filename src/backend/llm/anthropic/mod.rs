@@ -74,7 +74,7 @@ impl Protocol for Messages {
         Ok(request::body(request, form, settings))
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
+    fn reader(&self, _request: &ChatRequest) -> Box<dyn Reader> {
         Box::<reply::Message>::default()
     }
 }

@@ -76,7 +76,7 @@ impl Protocol for GenerateContent {
         Ok(request::body(request, form))
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::<reply::Candidate>::default()
+    fn reader(&self, request: &ChatRequest) -> Box<dyn Reader> {
+        Box::new(reply::Candidate::of(request))
     }
 }

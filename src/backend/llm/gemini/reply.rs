@@ -2,18 +2,33 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::backend::llm::message;
 use crate::backend::llm::protocol::Reader;
 use crate::backend::llm::reply_parts::{ReplyParts, count, list, text, unreadable};
 use crate::backend::llm::settings::Kind;
 use crate::backend::wire::{Failure, Peer};
 use crate::ir::ErrorKind;
-use crate::run::model::{FinishReason, ToolCallRequest, Usage};
+use crate::run::model::{ChatRequest, FinishReason, ToolCallRequest, Usage};
 
 /// Reads one reply.
-#[derive(Default)]
 pub struct Candidate {
-    /// Calls so far, to tell those apart that have no id.
-    calls: usize,
+    /// Number of the next call that has no id.
+    calls: u64,
+}
+
+/// What the id of a call begins with that has none of its own; its number follows.
+const MADE_UP: &str = "call_";
+
+impl Candidate {
+    /// Of the reply to a request. The ids that it makes up follow those of the conversation.
+    pub fn of(request: &ChatRequest) -> Self {
+        let messages = message::read(&request.messages);
+        let calls = messages.flat_map(|message| message.calls);
+        let numbers = calls.filter_map(|call| call.id.strip_prefix(MADE_UP)?.parse::<u64>().ok());
+        Self {
+            calls: numbers.max().map_or(0, |last| last.saturating_add(1)),
+        }
+    }
 }
 
 impl Reader for Candidate {
@@ -103,10 +118,13 @@ impl Candidate {
         };
         // Servers of earlier models number none; a result must name its call.
         let id = match text(call, "/id") {
-            "" => format!("call_{}", self.calls),
+            "" => {
+                let number = self.calls;
+                self.calls = number.saturating_add(1);
+                format!("{MADE_UP}{number}")
+            }
             id => id.to_owned(),
         };
-        self.calls += 1;
         if let Some(signature) = signature {
             let data = json!({ "call": id, "thoughtSignature": signature });
             reply_parts.opaque(Kind::Gemini.word(), data);

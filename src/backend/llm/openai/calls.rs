@@ -36,6 +36,8 @@ pub struct Calls {
     open: Vec<(u64, ToolCallRequest)>,
     /// Where the last call of an index is.
     at: BTreeMap<u64, usize>,
+    /// Indices of calls that came without one, by id.
+    index_of: BTreeMap<String, u64>,
 }
 
 impl Calls {
@@ -44,9 +46,12 @@ impl Calls {
     pub fn add(&mut self, piece: Piece) {
         let id = piece.id.filter(|id| !id.is_empty());
         let last = self.open.last().map(|(index, _)| *index);
-        let index = piece.index.unwrap_or(match (&id, last) {
-            (Some(_), _) => self.open.len() as u64,
-            (None, last) => last.unwrap_or(0),
+        let index = piece.index.unwrap_or_else(|| match &id {
+            Some(id) => {
+                let next = self.open.len() as u64;
+                *self.index_of.entry(id.clone()).or_insert(next)
+            }
+            None => last.unwrap_or(0),
         });
         let found = self.at.get(&index).copied();
         let found = found.filter(|at| {

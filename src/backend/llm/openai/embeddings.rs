@@ -8,6 +8,7 @@ use reqwest::header::ACCEPT;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
+use crate::backend::limit;
 use crate::backend::wire::{self, Bounds, Failure};
 use crate::ir::ErrorKind;
 use crate::run::memory::Embedder;
@@ -55,7 +56,13 @@ impl Embeddings {
         }
         let post = provider.request(Method::POST, "embeddings", &cx.idempotency_key)?;
         let post = post.json(&body);
-        let _slot = provider.slot(cx).await?;
+        let _place = match provider.places() {
+            None => None,
+            Some(places) => {
+                let place = limit::take(places, cx).await;
+                Some(place.ok_or_else(|| Failure::cancelled().unsent())?)
+            }
+        };
         let bounds = Bounds::new(cx, provider.settings.timeout);
         let post = post.header(ACCEPT, "application/json");
         let response = wire::send(post, provider.peer(), &bounds).await?;

@@ -64,7 +64,7 @@ impl Protocol for ChatCompletions {
         Ok(request::body(request, form, settings))
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
+    fn reader(&self, _request: &ChatRequest) -> Box<dyn Reader> {
         Box::<reply::Completion>::default()
     }
 }

@@ -74,7 +74,7 @@ impl Protocol for Responses {
         Ok(body)
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
+    fn reader(&self, _request: &ChatRequest) -> Box<dyn Reader> {
         Box::<reply::Response>::default()
     }
 }

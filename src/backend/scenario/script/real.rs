@@ -22,6 +22,7 @@ impl ToolBackend for RealTool {
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         let cx = turns::wait(&self.script, "tool", &call.tool, cx).await;
         self.script.count_call(&call.tool);
+        let _permit = self.tool.acquire(&cx).await?;
         let _under_way = UnderWay::begin(&self.script.under_way);
         self.tool.call(call, &cx).await
     }

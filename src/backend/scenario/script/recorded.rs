@@ -239,6 +239,7 @@ impl ToolBackend for RecordedTool {
         let answer = match self.real.as_ref().filter(|_| self.script.is_recording()) {
             None => self.script.played(recorded, cx),
             Some(real) => {
+                let _permit = real.acquire(cx).await?;
                 let mut made = Made::begin(&self.script, recorded);
                 let answer = match real.call(call, cx).await {
                     Ok(result) => Answer::Result(result),

@@ -137,8 +137,7 @@ impl SideFile {
         if line.is_empty() {
             return;
         }
-        let report = serde_json::from_slice(line).map(|json| secrets.scrub_result(json));
-        let report = report.map_err(|_| {
+        let report = serde_json::from_slice(line).map_err(|_| {
             let line = secrets.scrub(&String::from_utf8_lossy(line));
             format!("a line that is no JSON; it begins: {}", excerpt(&line))
         });

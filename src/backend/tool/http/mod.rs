@@ -178,14 +178,13 @@ impl HttpTool {
 
     /// The part of a reply that is the result.
     fn result(&self, call: &ToolCall, json: Json) -> Result<Json, Failure> {
-        let part = match &self.spec.result {
-            None => json,
+        match &self.spec.result {
+            None => Ok(json),
             Some(selector) => selector.of(&json).cloned().ok_or_else(|| {
                 let why = format!("the reply of `{}` has no `{selector}`", call.tool);
                 Failure::new(ErrorKind::InvalidOutput, why)
-            })?,
-        };
-        Ok(self.spec.secrets.scrub_result(part))
+            }),
+        }
     }
 }
 

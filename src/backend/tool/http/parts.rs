@@ -66,10 +66,7 @@ pub async fn read(
     };
     while let Some((name, text)) = parts.next(peer, bounds).await? {
         match part(&name, &text, peer)? {
-            Part::Report(report) => {
-                let report = report.map(|json| peer.secrets.scrub_result(json));
-                reports.send(report).await;
-            }
+            Part::Report(report) => reports.send(report).await,
             Part::Result(result) => return Ok(result),
             Part::Other => {}
         }
@@ -164,7 +161,6 @@ fn part(name: &str, text: &str, peer: Peer<'_>) -> Result<Part, Failure> {
             let message = message
                 .as_str()
                 .map_or_else(|| message.to_string(), str::to_owned);
-            let message = peer.secrets.scrub(&message);
             Err(Failure::new(ErrorKind::ToolError, message))
         }
     }

@@ -20,7 +20,6 @@ use serde_json::{Map as JsonMap, Value as Json};
 use crate::backend::wire::{self, Bounds, Failure};
 use crate::expr::Type;
 use crate::expr::ty::{RecordField, TypeTable};
-use crate::ir::flow::ToolEffect;
 use crate::ir::{ErrorKind, Tool};
 use crate::run::model::CallContext;
 use crate::run::probe::{Probed, Problem};
@@ -61,7 +60,7 @@ impl McpTool {
             let start = self.server.session();
             tokio::select! {
                 biased;
-                () = cx.cancel.cancelled() => return Err(Failure::cancelled()),
+                () = cx.stop.cancelled() => return Err(Failure::cancelled().unsent()),
                 session = start => session?,
             }
         };
@@ -72,19 +71,7 @@ impl McpTool {
             key: &wire::key(&cx.idempotency_key),
             reports: cx.reports.as_ref(),
         };
-        let asked = bounds.receive(session.call(request));
-        let stopped = async {
-            match self.declared.effect {
-                // Nothing has happened where one that only reads is ended.
-                ToolEffect::Read => cx.stop.cancelled().await,
-                _ => std::future::pending().await,
-            }
-        };
-        let result = tokio::select! {
-            biased;
-            asked = asked => asked,
-            () = stopped => return Err(Failure::cancelled()),
-        };
+        let result = bounds.receive(session.call(request)).await;
         let result = result.map_err(|mut failure| {
             if failure.kind == ErrorKind::Timeout {
                 let (tool, server) = (self.name(), self.server.name());
@@ -96,13 +83,7 @@ impl McpTool {
             failure
         })??;
         let returns = self.declared.returns.as_ref().unwrap_or(&Type::Json);
-        let secrets = &self.server.spec().secrets;
         content::result(result, (returns, &self.types), self.spec.limit)
-            .map(|result| secrets.scrub_result(result))
-            .map_err(|failure| Failure {
-                message: secrets.scrub(&failure.message),
-                ..failure
-            })
     }
 }
 

@@ -13,8 +13,8 @@ use std::time::Duration;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, MetaObject, ProgressToken,
-    RequestId, RequestMetaObject, ServerResult,
+    ClientCapabilities, ClientConfig, ClientRequest, Implementation, MetaObject,
+    PaginatedRequestParams, ProgressToken, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RunningService, ServiceError};
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -23,13 +23,15 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map as JsonMap, Value as Json};
+use tokio::sync::OnceCell;
 
 use crate::backend::secret::Secret;
 use crate::backend::wire::{self, Failure, Wire};
+use crate::ir::ErrorKind;
 use crate::run::report::Reports;
 
 use super::failure;
-use super::server::{Hints, Offered};
+use super::server::Offered;
 use super::spec::{DEFAULT_LIMIT, Reach, ServerSpec};
 use super::transport::{Progress, Watched};
 
@@ -43,6 +45,8 @@ const GRACE: Duration = Duration::from_secs(2);
 const RECONNECTS: usize = 3;
 /// Most tools of a server that are looked at.
 const MOST_TOOLS: usize = 10_000;
+/// Most bytes of their descriptions and schemas.
+const MOST_BYTES: usize = 64 << 20;
 /// Longest time in which a server must list its tools.
 const LISTING: Duration = Duration::from_secs(60);
 /// Where the idempotency key of a call stands in its `_meta`.
@@ -55,8 +59,10 @@ pub struct Session {
     progress: Progress,
     /// The program, where the server is one; ended when this is dropped.
     process: Option<Process>,
-    /// Whether it has sent a message that is longer than one may be.
+    /// Whether it has sent a message that is longer than one may be, and no call has failed with that so far.
     too_long: Arc<AtomicBool>,
+    /// What it offers, once it was asked.
+    listing: OnceCell<Arc<[Offered]>>,
 }
 
 /// A call of a tool.
@@ -136,6 +142,7 @@ impl Session {
                     progress,
                     process,
                     too_long,
+                    listing: OnceCell::new(),
                 });
             }
             Ok(Err(error)) => failure::of_handshake(spec, &error),
@@ -155,34 +162,45 @@ impl Session {
         !self.service.is_closed() && !self.service.is_transport_closed()
     }
 
-    /// What the server offers, all pages of it.
+    /// What the server offers, as it was when this was first asked for: all pages of it, up to 10,000 tools or 64 MiB.
     ///
     /// # Errors
     /// Why it could not be asked.
-    pub async fn tools(&self) -> Result<Vec<Offered>, Failure> {
-        let listed = tokio::time::timeout(LISTING, self.service.list_all_tools()).await;
-        let listed = match listed {
-            Ok(Ok(listed)) => listed,
-            Ok(Err(error)) => return Err(self.failed(error).await),
-            Err(_) => return Err(Failure::timeout(LISTING)),
-        };
-        let tools = listed.into_iter().take(MOST_TOOLS).map(|tool| {
-            let hints = tool.annotations.unwrap_or_default();
-            Offered {
-                name: tool.name.into_owned(),
-                description: tool.description.unwrap_or_default().into_owned(),
-                input: Json::Object(Arc::unwrap_or_clone(tool.input_schema)),
-                output: tool
-                    .output_schema
-                    .map(|schema| Json::Object(Arc::unwrap_or_clone(schema))),
-                hints: Hints {
-                    read_only: hints.read_only_hint,
-                    destructive: hints.destructive_hint,
-                    idempotent: hints.idempotent_hint,
-                },
+    pub async fn tools(&self) -> Result<Arc<[Offered]>, Failure> {
+        let listed = self.listing.get_or_try_init(|| self.list()).await?;
+        Ok(Arc::clone(listed))
+    }
+
+    async fn list(&self) -> Result<Arc<[Offered]>, Failure> {
+        match tokio::time::timeout(LISTING, self.pages()).await {
+            Ok(Ok(offered)) => Ok(offered.into()),
+            Ok(Err(error)) => Err(self.failed(error).await),
+            Err(_) => {
+                let within = crate::base::duration::show(LISTING);
+                let name = &self.spec.name;
+                let message = format!("MCP server `{name}` did not list its tools within {within}");
+                Err(Failure::new(ErrorKind::Timeout, message))
             }
-        });
-        Ok(tools.collect())
+        }
+    }
+
+    async fn pages(&self) -> Result<Vec<Offered>, ServiceError> {
+        let (mut offered, mut bytes, mut cursor) = (Vec::new(), 0, None);
+        loop {
+            let params = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = self.service.list_tools(Some(params)).await?;
+            for tool in page.tools {
+                bytes += serde_json::to_vec(&tool).map_or(0, |json| json.len());
+                if offered.len() >= MOST_TOOLS || bytes > MOST_BYTES {
+                    return Ok(offered);
+                }
+                offered.push(Offered::from(tool));
+            }
+            if page.next_cursor.is_none() {
+                return Ok(offered);
+            }
+            cursor = page.next_cursor;
+        }
     }
 
     /// Calls a tool, and reports its progress meanwhile. Where this is dropped before it has ended, the server is told that the
@@ -245,7 +263,8 @@ impl Session {
     /// What an error of a request means.
     async fn failed(&self, error: ServiceError) -> Failure {
         let failure = failure::of_request(&self.spec, &error);
-        if self.too_long.load(Ordering::Relaxed) {
+        let closed = matches!(error, ServiceError::TransportClosed);
+        if closed && self.too_long.swap(false, Ordering::Relaxed) {
             let peer = wire::Peer {
                 name: &self.spec.name,
                 secrets: &self.spec.secrets,

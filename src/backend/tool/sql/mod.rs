@@ -264,19 +264,7 @@ fn text(call: &ToolCall, name: &str) -> Result<Option<(String, String)>, ToolErr
 #[async_trait]
 impl ToolBackend for SqlTool {
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
-        // A query that is ended has done nothing: it need not be waited for.
-        let cx = CallContext {
-            cancel: cx.stop.clone(),
-            ..cx.clone()
-        };
-        let secrets = &self.spec.secrets;
-        match self.run(&call, &cx).await {
-            Ok(result) => Ok(secrets.scrub_result(result)),
-            Err(error) => Err(ToolError {
-                message: secrets.scrub(&error.message),
-                ..error
-            }),
-        }
+        self.run(&call, cx).await
     }
 
     async fn probe(&self) -> Probed {

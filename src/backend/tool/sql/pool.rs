@@ -50,7 +50,7 @@ impl Pool {
         let _waits = cx.waits.begin();
         tokio::select! {
             biased;
-            () = cx.cancel.cancelled() => Err(Failure::cancelled().unsent()),
+            () = cx.stop.cancelled() => Err(Failure::cancelled().unsent()),
             turn = self.turns.acquire() => turn.map_err(|_| Failure::cancelled().unsent()),
         }
     }

@@ -112,7 +112,7 @@ async fn turn(cx: &CallContext) -> Result<SemaphorePermit<'static>, ToolError> {
     let _waits = cx.waits.begin();
     tokio::select! {
         biased;
-        () = cx.cancel.cancelled() => Err(Failure::cancelled().unsent().into()),
+        () = cx.stop.cancelled() => Err(Failure::cancelled().unsent().into()),
         turn = TURNS.acquire() => turn.map_err(|_| Failure::cancelled().unsent().into()),
     }
 }
