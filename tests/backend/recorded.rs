@@ -34,7 +34,7 @@ impl ToolBackend for Desk {
             return Err(ToolError::new(ErrorKind::Network, "no way"));
         }
         let number = 1 + self.answers.fetch_add(1, Ordering::Relaxed);
-        Ok(json!(format!("answer {number} of the desk")))
+        Ok(json!(format!("answer {number} of the frontdesk")))
     }
 }
 
@@ -111,7 +111,7 @@ async fn a_resumed_process_goes_on_where_the_one_before_it_ended() {
     }
     let played = case.resume();
     let answer = ask(&played, None, json!({}), &call("look", 2)).await;
-    assert_eq!(answer.unwrap(), "answer 3 of the desk");
+    assert_eq!(answer.unwrap(), "answer 3 of the frontdesk");
     let more = ask(&played, None, json!({}), &call("look", 3)).await;
     let more = more.unwrap_err();
     assert!(
@@ -131,7 +131,7 @@ async fn tasks_side_by_side_that_were_cut_off_have_their_own_answers() {
     let played = case.resume();
     for (send, ordinal, number) in [(2, 2, 3), (1, 1, 1)] {
         let answer = ask(&played, None, json!({}), &of_send(send, ordinal)).await;
-        assert_eq!(answer.unwrap(), format!("answer {number} of the desk"));
+        assert_eq!(answer.unwrap(), format!("answer {number} of the frontdesk"));
     }
     let again = ask(&played, None, json!({}), &of_send(0, 3)).await;
     assert!(again.unwrap_err().contains("nothing more is recorded"));
@@ -168,20 +168,20 @@ async fn a_call_that_is_given_up_is_a_hole() {
 
 fn secrets() -> Secrets {
     let mut secrets = Secrets::default();
-    secrets.add(&Secret::new("desk"));
+    secrets.add(&Secret::new("frontdesk"));
     secrets
 }
 
 #[tokio::test]
 async fn secrets_are_hidden_from_the_run_that_is_recorded_too_and_names_stay() {
     let case = record("secrets", secrets());
-    let cx = call("desk_sort", 0);
-    let answer = case.call(json!({ "at": "the desk" }), &cx).await;
+    let cx = call("frontdesk_sort", 0);
+    let answer = case.call(json!({ "at": "the frontdesk" }), &cx).await;
     assert_eq!(answer.unwrap(), "answer 1 of the ***");
     case.save().unwrap();
     let text = std::fs::read_to_string(cassette::path(&case.suite, "a case")).unwrap();
     for part in [
-        "node: desk_sort",
+        "node: frontdesk_sort",
         "at: the ***",
         "result: answer 1 of the ***",
     ] {
@@ -197,8 +197,8 @@ fn what_stands_in_a_reply_keeps_its_place() {
         data: json!({ "signed": data }),
     };
     let call = |arguments: &str| ToolCallRequest {
-        id: "desk-1".into(),
-        name: "desk".into(),
+        id: "frontdesk-1".into(),
+        name: "frontdesk".into(),
         arguments: arguments.into(),
     };
     let reply = |text: &str, opaque, arguments| {
@@ -209,7 +209,11 @@ fn what_stands_in_a_reply_keeps_its_place() {
             ..ChatReply::default()
         })
     };
-    let before = reply("at the desk, é", opaque(13, "desk"), "{\"at\":\"desk\"}");
+    let before = reply(
+        "at the frontdesk, é",
+        opaque(18, "frontdesk"),
+        "{\"at\":\"frontdesk\"}",
+    );
     let after = reply("at the ***, é", opaque(12, "***"), "{\"at\":\"***\"}");
     assert_eq!(before.scrubbed(&secrets()), after);
 }
