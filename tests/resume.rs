@@ -314,7 +314,8 @@ graph G {
             last = state["n"].as_i64();
         }
     }
-    assert!(last.unwrap() < 500_000, "{last:?}");
+    // The store may have failed before anything was shown.
+    assert!(last.is_none_or(|n| n < 500_000), "{last:?}");
 }
 
 #[tokio::test]
