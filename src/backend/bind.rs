@@ -35,7 +35,8 @@ use super::tool::sql::pool::Pool;
 use super::wire::Wire;
 
 pub use needs::Needs;
-pub use run_secrets::run_secrets;
+pub use run_secrets::lacking_secret;
+use run_secrets::run_secrets;
 
 /// What a flow would lack if it ran with these settings, without a scenario: tools that nothing
 /// serves, providers that nothing describes, arguments that a tool hasn't got. `place` says where a tool or a model is declared.

@@ -49,20 +49,6 @@ impl Bindings {
         Self { secrets, ..self }
     }
 
-    /// A tool that is called and needs a secret that is not there, and the secret.
-    pub fn lacks_secret<'t>(
-        &self,
-        mut tools: impl Iterator<Item = &'t str>,
-    ) -> Option<(&'t str, String)> {
-        tools.find_map(|tool| {
-            let needed = self.config.tools.get(tool)?.value.run_secrets();
-            let lacking = needed
-                .into_iter()
-                .find(|name| self.secrets.get(name).is_none());
-            lacking.map(|name| (tool, name))
-        })
-    }
-
     /// Those of the profile that a scenario names; `None` where there is no such profile.
     pub fn under(&self, profile: Option<&str>) -> Option<Self> {
         let config = match profile {

@@ -150,6 +150,9 @@ impl Observer for Logs {
                 let error = kind(error);
                 warn!(target: RUN, thread_id, run_id, task, node, attempt, error, wait_ms, "retrying");
             }
+            EventKind::Fallback { fallback, .. } => {
+                warn!(target: RUN, thread_id, run_id, task, model = fallback, "falling back");
+            }
             EventKind::Repaired { of, repairs, .. } => {
                 let repairs = repairs.len();
                 info!(target: RUN, thread_id, run_id, task, node, of, repairs, "reply repaired");
@@ -169,9 +172,6 @@ impl Observer for Logs {
             } => {
                 let model = &*request.model_name;
                 let (provider, served) = served_by.unwrap_or((provider, &request.model));
-                if call.is_fallback() {
-                    warn!(target: RUN, thread_id, run_id, task, model, "falling back");
-                }
                 debug!(
                     target: RUN, thread_id, run_id, task, effect, model, provider, served,
                     "call started"

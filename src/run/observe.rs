@@ -56,13 +56,6 @@ pub struct CallKey {
     pub effect: String,
 }
 
-impl CallKey {
-    /// Whether it asks a fallback, since the model before it has failed.
-    pub fn is_fallback(&self) -> bool {
-        self.effect.contains('~')
-    }
-}
-
 /// What a run begins with.
 #[derive(Clone, Copy)]
 pub struct RunStart<'r> {

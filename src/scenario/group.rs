@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::backend::bind::lacking_secret;
 use crate::backend::bindings::Bindings;
 use crate::backend::scenario::{Answers, Scenario, Script, Start, Suite};
 use crate::backend::yaml::Path;
-use crate::ir::GraphId;
+use crate::ir::{GraphId, Tool};
 use crate::run::plan::Plan;
 use crate::run::store::Store;
 use crate::store::{self, MemoryStore};
@@ -159,8 +160,11 @@ pub fn open_store(file: Option<PathBuf>) -> OpenStore {
 }
 
 /// What is said where a tool that is called needs a secret that is not there.
-fn lacks_secret<'t>(bindings: &Bindings, called: impl Iterator<Item = &'t str>) -> Option<String> {
-    let (tool, name) = bindings.lacks_secret(called)?;
+fn lacks_secret<'t>(
+    bindings: &'t Bindings,
+    called: impl Iterator<Item = &'t Tool>,
+) -> Option<String> {
+    let (tool, name) = lacking_secret(&bindings.config, called, &bindings.secrets)?;
     Some(format!(
         "tool `{tool}` needs the secret `{name}` of the run: set the variable `{name}`"
     ))
@@ -205,7 +209,10 @@ pub fn stage(
     let bindings = bindings.under(profile.map(|profile| profile.value.as_str()));
     let bindings =
         bindings.ok_or_else(|| Finding::new(&scenario.at, "graphc.yaml has no such profile"))?;
-    let real = scenario.real.iter().map(|tool| tool.value.as_str());
+    let real = flow
+        .tools
+        .iter()
+        .filter(|tool| scenario.is_real(&tool.name));
     if let Some(message) = lacks_secret(&bindings, real) {
         return Err(Finding::new(&scenario.at, message));
     }
@@ -301,10 +308,8 @@ pub async fn alone(
         match bench.record {
             true => {
                 let tools = stage.plan.flow.tools.iter();
-                let outside = tools.filter(|tool| tool.body.is_none());
-                let names = outside.map(|tool| tool.name.as_str());
                 let replies = &script.scenario().tools;
-                let called = names.filter(|name| replies.iter().all(|(of, _)| of != name));
+                let called = tools.filter(|tool| replies.iter().all(|(of, _)| *of != tool.name));
                 if let Some(message) = lacks_secret(&stage.bindings, called) {
                     return Err(message);
                 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::backend::config::{Config, ToolSpec};
 use crate::backend::tool::graph::fit::tools_of;
+use crate::base::secret::RunSecrets;
 use crate::ir::Tool;
 
 /// Names of the secrets that a run has to be given for a tool, each with the tool that needs it: that one, or one that the graph may call
@@ -16,6 +17,16 @@ pub fn run_secrets<'a>(config: &'a Config, tool: &'a Tool) -> Vec<(&'a str, Stri
     };
     gather.tool(tool);
     gather.found
+}
+
+/// The first tool of these that needs a secret which a run was not given, and that secret's name.
+pub fn lacking_secret<'a>(
+    config: &'a Config,
+    tools: impl IntoIterator<Item = &'a Tool>,
+    given: &RunSecrets,
+) -> Option<(&'a str, String)> {
+    let mut wanted = tools.into_iter().flat_map(|tool| run_secrets(config, tool));
+    wanted.find(|(_, name)| given.get(name).is_none())
 }
 
 struct Gather<'a> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::backend::bind::run_secrets;
+use crate::backend::bind::lacking_secret;
 use crate::backend::config::{Config, is_variable};
 use crate::base::secret::{RunSecrets, Secret};
 use crate::embed::environment::{Environment, without_line_end};
@@ -72,8 +72,7 @@ pub fn given(args: &[SecretArg], project: &Project) -> Result<Arc<RunSecrets>, F
 
 /// Refuses a run whose tools need secrets that it was not given.
 pub fn known(flow: &Flow, config: &Config, given: &RunSecrets) -> Result<(), Failure> {
-    let mut wanted = flow.tools.iter().flat_map(|tool| run_secrets(config, tool));
-    match wanted.find(|(_, name)| given.get(name).is_none()) {
+    match lacking_secret(config, &flow.tools, given) {
         None => Ok(()),
         Some((tool, name)) => {
             let message = format!("tool `{tool}` needs the secret `{name}` of the run");
