@@ -53,7 +53,6 @@ pub mod unused_names;
 pub mod words;
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use crate::base::{IdVec, SourceMap};
 use crate::diag::Diagnostics;
@@ -104,8 +103,8 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     tool_sends::sends(whole, &bodies, diags);
     tool_targets::targets(whole, &analyses.written.lost, diags);
     safety::literal::literals(sources, diags);
-    let mhp_cache = Rc::new(MhpCache::new(&analyses.cfgs));
-    safety::safety(whole, &mhp_cache, diags);
+    let mhp_cache = MhpCache::new(&analyses.cfgs);
+    safety::safety(whole, &analyses.cfgs, diags);
     let ids = whole.graphs.ids();
     let seen: Vec<GraphReport> = ids
         .map(|id| graph(whole, id, &analyses, &mhp_cache))

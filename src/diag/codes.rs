@@ -225,6 +225,7 @@ codes! {
     Warning NEEDLESS_PERMIT "needless-permit";
     Info ASKS_AT_CALL "asks-at-call";
     Error TAINTED_SINK "tainted-sink";
+    Error WEAK_CHECK "weak-check";
     Error SECRET_SHOWN "secret-shown";
     Error > Warning LITERAL_SECRET "literal-secret";
     Warning UNTRUSTED_SYSTEM "untrusted-system";

@@ -60,6 +60,7 @@ static APART: &[&Code] = &[
     &codes::LIMIT_TOO_LOW,
     &codes::CACHED_QUESTION,
     &codes::TAINTED_SINK,
+    &codes::WEAK_CHECK,
     &codes::SECRET_SHOWN,
     &codes::LITERAL_SECRET,
     &codes::LETHAL_TRIFECTA,

@@ -1,38 +1,46 @@
 //! Safety: where a person is asked, and what may flow where.
 //!
 //! [`safety`] is the entry. Nothing here types an expression, and nothing counts but what is declared: effects of
-//! tools, marks of values (`@untrusted @private @secret @sink`), and where a run can go ([`ControlFlowGraph`](super::cfg::ControlFlowGraph)).
+//! tools, marks of values (`@untrusted @private @secret @sink`), and for permissions where a run can go ([`ControlFlowGraph`]).
 //!
-//! Reading order: [`permitted`] (calls that ask, and permissions), [`origin`] (where a value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
+//! Reading order: [`permitted`] (calls that ask, and permissions), [`labels`] (what is known of each value), and the rules that
+//! read them: [`sink`], [`weak_check`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
 
+pub mod labels;
 pub mod literal;
-pub mod origin;
 pub mod permitted;
 pub mod secret;
 pub mod sink;
 pub mod system;
 pub mod trifecta;
+pub mod weak_check;
 
 use std::collections::HashSet;
-use std::rc::Rc;
 
-use crate::base::Spanned;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::base::{IdVec, Spanned};
 use crate::diag::Diagnostics;
 use crate::ir::{GraphId, ToolId};
 use crate::resolve::Program;
+use crate::resolve::exprs::{of_node, of_tool};
 use crate::resolve::program::{Graph, Marks, Node, Work};
 
 use super::calls::callers;
-use super::cfg::MhpCache;
+use super::cfg::ControlFlowGraph;
+use labels::Labels;
 
-/// All rules of safety. `mhp_cache` holds the flows of the program's graphs.
-pub fn safety<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
+/// All rules of safety. `cfgs` are the flows of the program's graphs.
+pub fn safety(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags: &mut Diagnostics) {
     let mut found = Diagnostics::new();
-    permitted::at_calls(program, mhp_cache.cfgs, &mut found);
-    sink::sinks(program, mhp_cache, &mut found);
-    secret::secrets(program, mhp_cache, &mut found);
-    system::system_texts(program, mhp_cache, &mut found);
-    trifecta::trifectas(program, mhp_cache, &mut found);
+    permitted::at_calls(program, cfgs, &mut found);
+    if has_rules(program) {
+        let labels = Labels::new(program);
+        sink::sinks(program, &labels, &mut found);
+        weak_check::checks(program, &labels, &mut found);
+        secret::secrets(program, &labels, &mut found);
+        system::system_texts(program, &labels, &mut found);
+        trifecta::trifectas(program, &labels, &mut found);
+    }
     // Instances of one graph share its text, and what is wrong with it.
     let mut seen = HashSet::new();
     for finding in found.iter() {
@@ -42,16 +50,31 @@ pub fn safety<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mu
     }
 }
 
-/// Whether some tool's result or some field has such a mark.
-fn marked(program: &Program, has: fn(&Marks) -> bool) -> bool {
-    let tools = program.tools.iter().map(|tool| &tool.marks);
+/// Whether anything of a program asks for labels: a mark, a sink, a `checked`.
+fn has_rules(program: &Program) -> bool {
+    let tools = program.tools.iter();
+    let mut params = tools.clone().flat_map(|tool| &tool.params);
     let fields = program.graphs.iter().flat_map(|graph| &graph.fields);
-    let fields = fields.map(|field| &field.marks);
     let contexts = program.graphs.iter().flat_map(|graph| &graph.context);
     let constants = contexts.flat_map(|context| &context.fields);
-    let constants = constants.map(|field| &field.marks);
-    let records = program.marked.values();
-    tools.chain(fields).chain(constants).chain(records).any(has)
+    let marks = tools.clone().map(|tool| &tool.marks);
+    let marks = marks.chain(fields.map(|field| &field.marks));
+    let marks = marks.chain(constants.map(|field| &field.marks));
+    let mut marks = marks.chain(program.marked.values());
+    let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
+    let bodies = tools.filter_map(|tool| tool.body.as_ref());
+    let mut exprs = nodes.flat_map(of_node).chain(bodies.flat_map(of_tool));
+    marks.any(|marks: &Marks| !marks.is_empty())
+        || params.any(|param| param.sink.is_some())
+        || exprs.any(has_check)
+}
+
+fn has_check(expr: &Expr) -> bool {
+    let checks = match &expr.kind {
+        ExprKind::Call { function, args, .. } => labels::is_check(&function.node, args),
+        _ => false,
+    };
+    checks || expr.parts().into_iter().any(has_check)
 }
 
 /// Tools that a node may call. What it names outside of its graph's scope is refused, and what that could do is moot.

@@ -1,52 +1,37 @@
-//! Arguments that are taken for more than data: what a model or a stranger wrote must not get there unlooked at.
+//! Arguments that are taken for more than data: they have to be trusted.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
+use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::infer::reads;
+use crate::expr::{Scope, Type};
 use crate::ir::flow::SinkKind;
 use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::answer::AnswerNames;
 use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
-use super::super::cfg::MhpCache;
 use super::in_scope;
-use super::origin::{
-    Env, Inside, Leaf, Search, Trail, Vouch, Wanted, elements, is_plain, leaves, vetted,
-};
-use super::permitted::unseen;
+use super::labels::pattern::is_anchored;
+use super::labels::value::Step;
+use super::labels::{Carrier, Label, Labels, Reader, Trail, has_whole_pattern, is_plain};
 
-/// Reports `@sink` arguments that such a value reaches.
-pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
-    let unseen = unseen(program);
-    let unseen = &unseen;
-    let mut tools = program.tools.entries();
-    let pinned = program.graphs.iter().flat_map(|graph| &graph.nodes);
-    let pinned = pinned.flat_map(Node::permits).next().is_some();
-    if !pinned && !tools.any(|(id, tool)| open_sinks((id, tool), unseen).next().is_some()) {
-        return;
-    }
-    let wanted = Wanted {
-        model: true,
-        untrusted: true,
-        guarded: true,
-        ..Wanted::default()
-    };
-    let mut search = Search::new(program, mhp_cache, wanted);
+/// Reports `@sink` arguments that are not trusted.
+pub fn sinks(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) {
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
-            pins(&mut search, program, (id, at), node, diags);
-            given(&mut search, (program, unseen), (id, at), node, diags);
+            pins(labels, program, (id, at), node, diags);
+            given(labels, program, (id, at), node, diags);
             match &node.work {
-                Work::Agent { .. } => chosen((program, unseen), graph, node, None, diags),
+                Work::Agent { .. } => chosen((program, labels), graph, node, None, diags),
                 Work::Tools {
                     messages: Some(messages),
                     ..
                 } => {
-                    let read = search.read(node, messages);
-                    if let Some(trail) = search.source(Inside::Before(id, at), &read) {
-                        chosen((program, unseen), graph, node, Some(&trail), diags);
+                    let read = labels.reader(id, Some(at)).value(messages);
+                    if let Some(trail) = labels.trail(&read, &Label::TEXT) {
+                        chosen((program, labels), graph, node, Some(&trail), diags);
                     }
                 }
                 _ => {}
@@ -55,14 +40,11 @@ pub fn sinks<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut
     }
 }
 
-/// The tools that a permit lets through with any arguments.
-type Unseen = BTreeMap<ToolId, Span>;
-
 /// Parameters of a tool that nothing stands before: no person who sees each call, or what is permitted, no form, no type of few
 /// values.
 fn open_sinks<'p>(
     (id, tool): (ToolId, &'p Tool),
-    unseen: &Unseen,
+    unseen: &BTreeMap<ToolId, Span>,
 ) -> impl Iterator<Item = (&'p Param, Sink)> + use<'p> {
     let seen = tool.asks() && !unseen.contains_key(&id);
     texts(tool).filter(move |_| !seen)
@@ -72,43 +54,93 @@ fn open_sinks<'p>(
 fn texts(tool: &Tool) -> impl Iterator<Item = (&Param, Sink)> {
     let params = tool.params.iter();
     params
-        .filter(|param| param.constraints.pattern.is_none() && !is_plain(&param.ty.node))
+        .filter(|param| !has_whole_pattern(&param.constraints) && !is_plain(&param.ty.node))
         .filter_map(|param| Some((param, param.sink?)))
+}
+
+/// The part of an argument that is not trusted, with where it comes from.
+fn untrusted(
+    labels: &Labels<'_>,
+    reader: &mut Reader<'_, '_>,
+    arg: &Expr,
+) -> Option<(Carrier, Trail)> {
+    let value = reader.value(arg);
+    labels.trail(&value, &Label::TEXT)?;
+    let is_found = &mut |value: &_| labels.trail(value, &Label::TEXT).is_some();
+    let carrier = reader.carriers(arg, is_found).into_iter().next()?;
+    let trail = labels.trail(&carrier.value, &Label::TEXT)?;
+    Some((carrier, trail))
 }
 
 /// The arguments that the flow itself gives: those of a `call`, and those that a list of tools fixes.
 fn given(
-    search: &mut Search,
-    (program, unseen): (&Program, &Unseen),
+    labels: &Labels<'_>,
+    program: &Program,
     (id, at): (GraphId, NodeId),
     node: &Node,
     diags: &mut Diagnostics,
 ) {
-    let tools = node.called_tools().into_iter();
-    let tools = tools.filter_map(|used| Some((used.node, program.tools.get(used.node)?)));
-    let sinks = tools.flat_map(|(tool_id, tool)| {
-        open_sinks((tool_id, tool), unseen).map(move |sink| (tool_id, tool, sink))
-    });
-    for (tool_id, tool, (param, sink)) in sinks {
-        let name = &param.name.node;
-        let mut args = node.given(tool_id).iter();
-        let Some(arg) = args.find(|arg| arg.name.node == *name) else {
+    let mut reader = labels.reader(id, Some(at));
+    for used in node.called_tools() {
+        let Some(tool) = program.tools.get(used.node) else {
             continue;
         };
-        let made_from = search.read(node, &arg.value);
-        let Some(trail) = search.source(Inside::Before(id, at), &made_from) else {
-            continue;
-        };
-        let message = format!(
-            "argument `{name}` of tool `{}` is {}, and `{}` is not checked on its way there",
-            tool.name.node,
-            taken_for(sink.kind),
-            shown(&made_from, trail.read),
-        );
-        let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span);
-        let found = trail.label(found);
-        let found = found.label(sink.span, format!("`{name}` is a sink"));
-        diags.push(mended(found, unseen.get(&tool_id), MEND.to_owned()));
+        for (param, sink) in open_sinks((used.node, tool), &labels.unseen) {
+            let name = &param.name.node;
+            let mut args = node.given(used.node).iter();
+            let Some(arg) = args.find(|arg| arg.name.node == *name) else {
+                continue;
+            };
+            let Some((carrier, trail)) = untrusted(labels, &mut reader, &arg.value) else {
+                continue;
+            };
+            let message = format!(
+                "argument `{name}` of tool `{}` is {}, and {} is not trusted",
+                tool.name.node,
+                taken_for(sink.kind),
+                shown(&carrier),
+            );
+            let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span);
+            let found = trail.label(found);
+            let found = unanchored(found, param).label(sink.span, format!("`{name}` is a sink"));
+            let help = format!(
+                "say what it has to be: `{}`; or give the parameter an enum or a `@pattern` of the whole text, or mark the tool `@approve`: a person then sees each call, or permits it ahead",
+                checked(&carrier, param, sink)
+            );
+            diags.push(mended(found, labels.unseen.get(&used.node), help));
+        }
+    }
+}
+
+fn shown(carrier: &Carrier) -> String {
+    let name = carrier.name.as_ref();
+    name.map_or_else(|| "what it is given".to_owned(), |name| format!("`{name}`"))
+}
+
+/// The argument with a check as it may be: the list or the pattern is the author's to write.
+fn checked(carrier: &Carrier, param: &Param, sink: Sink) -> String {
+    let text = carrier.same_type && param.ty.node.without_null() == Type::String;
+    let Some(name) = carrier.name.as_ref().filter(|_| text) else {
+        return "(..).checked(x, CONDITION)".to_owned();
+    };
+    let condition = match sink.kind {
+        Some(SinkKind::Url) => r#"url_host(x) in ["example.com"]"#,
+        Some(SinkKind::Path) => r#"x.matches("^[a-z0-9_]+$")"#,
+        Some(SinkKind::Html) => r#"x.matches("^[A-Za-z0-9 ]*$")"#,
+        Some(SinkKind::Sql) => r#"x.matches("^[0-9]+$")"#,
+        Some(SinkKind::Shell) | None => r#"x in ["ls", "pwd"]"#,
+    };
+    format!("{name}.checked(x, {condition})")
+}
+
+/// With a pattern that says nothing of the whole text.
+fn unanchored(found: Diagnostic, param: &Param) -> Diagnostic {
+    match &param.constraints.pattern {
+        Some(_) => found.label(
+            param.span,
+            "its `@pattern` is not bound to both ends of the text: `^..$`",
+        ),
+        None => found,
     }
 }
 
@@ -124,24 +156,20 @@ fn mended(found: Diagnostic, permit: Option<&Span>, help: String) -> Diagnostic 
 
 /// Arguments that a permit pins by the answer: those the person is not shown, so that they have to be trusted by themselves.
 fn pins(
-    search: &mut Search,
+    labels: &Labels<'_>,
     program: &Program,
     (id, at): (GraphId, NodeId),
     node: &Node,
     diags: &mut Diagnostics,
 ) {
     let own = match &node.work {
-        Work::Interrupt { permits, .. } => Some(("answer", Inside::Work(id, at), permits)),
+        Work::Interrupt { permits, .. } => Some(("answer", permits)),
         _ => None,
     };
-    let stops = node.stops.iter().map(|stop| {
-        let inside = match stop.after {
-            true => Inside::After(id, at),
-            false => Inside::Before(id, at),
-        };
-        (stop.name.node.as_str(), inside, &stop.permits)
-    });
-    for (answer, inside, permits) in own.into_iter().chain(stops) {
+    let stops = node.stops.iter();
+    let stops = stops.map(|stop| (stop.name.node.as_str(), &stop.permits));
+    let mut reader = labels.reader(id, Some(at));
+    for (answer, permits) in own.into_iter().chain(stops) {
         let names = AnswerNames::of(answer, &node.lets);
         for permit in permits {
             let (Some(tool), Some(args)) = (permit.tool, &permit.args) else {
@@ -150,10 +178,11 @@ fn pins(
             let Some(tool) = program.tools.get(tool) else {
                 continue;
             };
-            let mut env = search.guarded(node);
-            let late = permit.each.as_ref().is_some_and(|each| {
-                env.insert(each.var.node.clone(), elements(&each.items, &env));
-                names.read_by(&each.items)
+            let each = permit.each.as_ref();
+            let late = each.is_some_and(|each| names.read_by(&each.items));
+            let element = each.map(|each| {
+                let element = reader.value(&each.items).part(&Step::Element);
+                (each.var.node.clone(), element)
             });
             for (param, sink) in texts(tool) {
                 let name = &param.name.node;
@@ -161,18 +190,21 @@ fn pins(
                 let Some(arg) = arg.filter(|arg| late || names.read_by(&arg.value)) else {
                     continue;
                 };
-                let read = search.unguarded(node, leaves(&arg.value, &env));
-                let Some(trail) = search.source(inside, &read) else {
+                let found = reader.binding(element.clone(), |reader| {
+                    untrusted(labels, reader, &arg.value)
+                });
+                let Some((carrier, trail)) = found else {
                     continue;
                 };
                 let message = format!(
-                    "argument `{name}` of tool `{}` is {}, and `{}` is permitted without being shown or checked",
+                    "argument `{name}` of tool `{}` is {}, and {} is permitted without being shown or checked",
                     tool.name.node,
                     taken_for(sink.kind),
-                    shown(&read, trail.read),
+                    shown(&carrier),
                 );
+                let (span, source) = trail.source();
                 let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span)
-                    .label(trail.source.0, trail.source.1);
+                    .label(span, source);
                 diags.push(
                     found
                         .label(sink.span, format!("`{name}` is a sink"))
@@ -183,16 +215,9 @@ fn pins(
     }
 }
 
-const MEND: &str = "check the value with `require` (`in`, `==`, `matches`), or give the parameter a `@pattern` or an enum, or mark the tool `@approve`: a person then sees each call, or permits it ahead";
-
-fn shown(leaves: &[Leaf], read: Span) -> String {
-    let leaf = leaves.iter().find(|leaf| leaf.span == read);
-    leaf.map_or_else(|| "it".to_owned(), |leaf| leaf.path.shown())
-}
-
 /// Sinks of the tools that a model may call as it likes.
 fn chosen(
-    (program, unseen): (&Program, &Unseen),
+    (program, labels): (&Program, &Labels<'_>),
     graph: &Graph,
     node: &Node,
     trail: Option<&Trail>,
@@ -203,12 +228,11 @@ fn chosen(
             continue;
         };
         let bound = graph.tools.as_ref().map(|list| list.span);
-        let told = narrowed(program, node, used.node);
-        for (param, sink) in open_sinks((used.node, tool), unseen) {
+        for (param, sink) in open_sinks((used.node, tool), &labels.unseen) {
             let name = &param.name.node;
             let mut fixed = node.given(used.node).iter();
             if fixed.any(|arg| arg.name.node == *name)
-                || told.iter().any(|vouch| vouch.is_for(name))
+                || is_narrowed(program, node, used.node, name)
             {
                 continue;
             }
@@ -227,25 +251,55 @@ fn chosen(
                 found = found.label(bound, "in its scope by this list");
             }
             if let Some(trail) = trail {
-                found = found.label(trail.source.0, trail.source.1.clone());
+                let (span, source) = trail.source();
+                found = found.label(span, source);
             }
-            let found = found.label(sink.span, format!("`{name}` is a sink"));
+            let found = unanchored(found, param).label(sink.span, format!("`{name}` is a sink"));
             let help = format!(
-                "give `{name}` a `@pattern` or an enum, or mark the tool `@approve`: a person then sees each call, or permits it ahead"
+                "say `where {name} in [..]` behind the tool, give `{name}` an enum or a `@pattern` of the whole text, or mark the tool `@approve`: a person then sees each call, or permits it ahead"
             );
-            diags.push(mended(found, unseen.get(&used.node), help));
+            diags.push(mended(found, labels.unseen.get(&used.node), help));
         }
     }
 }
 
-/// Parameters that the node's `where` vouches for.
-fn narrowed(program: &Program, node: &Node, tool: ToolId) -> Vec<Vouch> {
+/// Whether the node's `where` says what a parameter may be.
+fn is_narrowed(program: &Program, node: &Node, tool: ToolId, param: &str) -> bool {
     let used = node.tool_list().and_then(|list| list.find(tool));
     let ids = used.into_iter().flat_map(|used| &used.narrowed);
-    let conditions = ids.filter_map(|id| program.narrowings.get(*id));
-    conditions
-        .flat_map(|narrowing| vetted(&narrowing.condition, true, &Env::new()))
-        .collect()
+    let mut conditions = ids.filter_map(|id| program.narrowings.get(*id));
+    let params = program.tools.get(tool).into_iter();
+    let params = params.flat_map(|tool| &tool.params);
+    let chosen = Scope::of_names(params.map(|param| &param.name.node));
+    conditions.any(|narrowing| pins_down(&narrowing.condition, param, &chosen))
+}
+
+/// Whether a condition leaves a parameter only what the flow says: by `==`, by `in`, or by a pattern of the whole text. What
+/// is `chosen` by the model too says nothing.
+fn pins_down(condition: &Expr, param: &str, chosen: &Scope) -> bool {
+    let is_param = |expr: &Expr| matches!(&expr.kind, ExprKind::Ident(name) if name == param);
+    let is_said = |expr: &Expr| reads(expr, chosen).slots.is_empty();
+    let pins = |part: &Expr| pins_down(part, param, chosen);
+    match &condition.kind {
+        ExprKind::Logical(LogicalOp::And, parts) => parts.iter().any(pins),
+        ExprKind::Logical(LogicalOp::Or, parts) => parts.iter().all(pins),
+        ExprKind::Binary(op, left, right) => match op.node {
+            BinaryOp::In => is_param(left) && is_said(right),
+            BinaryOp::Equal => is_param(left) && is_said(right) || is_param(right) && is_said(left),
+            _ => false,
+        },
+        ExprKind::Call {
+            target: Some(of),
+            function,
+            args,
+        } => function.node == "matches" && is_param(of) && args.iter().all(is_whole_pattern),
+        _ => false,
+    }
+}
+
+/// Whether a pattern is written out and bound to both ends of the text.
+pub(super) fn is_whole_pattern(pattern: &Expr) -> bool {
+    matches!(&pattern.kind, ExprKind::Literal(Literal::String(text)) if is_anchored(text))
 }
 
 fn taken_for(kind: Option<SinkKind>) -> &'static str {

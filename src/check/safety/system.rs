@@ -1,64 +1,49 @@
 //! Untrusted text in a `system` prompt: there a model takes it for orders of its owner.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::resolve::program::{Node, Program, Work};
+use crate::resolve::program::{Program, Work};
 
-use super::super::cfg::MhpCache;
-use super::origin::{Inside, Search, Trail, Wanted, text_leaves};
+use super::labels::{Label, Labels};
 
 /// Warns of them.
-pub fn system_texts<'a>(
-    program: &'a Program,
-    mhp_cache: &Rc<MhpCache<'a>>,
-    diags: &mut Diagnostics,
-) {
-    if !super::marked(program, |marks| marks.untrusted.is_some()) {
-        return;
-    }
-    let wanted = Wanted {
-        untrusted: true,
-        guarded: true,
-        ..Wanted::default()
-    };
-    let mut search = Search::new(program, mhp_cache, wanted);
+pub fn system_texts(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) {
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             let (Work::Llm(call) | Work::Agent { call, .. }) = &node.work else {
                 continue;
             };
             let Some(text) = &call.system else { continue };
-            let read = text_leaves(text, &search.guarded(node));
+            let is_found = &mut |value: &_| labels.trail(value, &[Label::Untrusted]).is_some();
             let mut by_source: BTreeMap<Span, Diagnostic> = BTreeMap::new();
-            for leaf in search.unguarded(node, read) {
-                let one = std::slice::from_ref(&leaf);
-                let Some(trail) = search.source(Inside::Before(id, at), one) else {
+            for carrier in labels.reader(id, Some(at)).text_carriers(text, is_found) {
+                let Some(trail) = labels.trail(&carrier.value, &[Label::Untrusted]) else {
                     continue;
                 };
-                let path = leaf.path.shown();
+                let shown = carrier.name.as_deref().unwrap_or("..");
                 // What comes from one source is one mistake, however much of it is shown.
-                let source = trail.source.0;
+                let (source, _) = trail.source();
                 let found = match by_source.remove(&source) {
-                    Some(found) => found.label(leaf.span, format!("`{path}` too")),
-                    None => written_by_others(node, &path, leaf.span, &trail),
+                    Some(found) => found.label(carrier.span, format!("`{shown}` too")),
+                    None => {
+                        let message = format!(
+                            "`{shown}` in the `system` text of `{}` was written by somebody untrusted",
+                            node.name.node
+                        );
+                        let found =
+                            Diagnostic::new(&codes::UNTRUSTED_SYSTEM, message, carrier.span);
+                        trail.label(found)
+                    }
                 };
                 by_source.insert(source, found);
             }
-            let found = by_source.into_values();
-            found.for_each(|found| diags.push(found.help(MEND)));
+            for found in by_source.into_values() {
+                diags.push(
+                    found.help("show it in `prompt` or in a user message, as material to work on"),
+                );
+            }
         }
     }
-}
-
-const MEND: &str = "show it in `prompt` or in a user message, as material to work on";
-
-fn written_by_others(node: &Node, path: &str, span: Span, trail: &Trail) -> Diagnostic {
-    let message = format!(
-        "`{path}` in the `system` text of `{}` was written by somebody untrusted",
-        node.name.node
-    );
-    trail.label(Diagnostic::new(&codes::UNTRUSTED_SYSTEM, message, span))
 }

@@ -2,7 +2,6 @@
 //! between. The content may tell the model to send the data away.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -10,32 +9,17 @@ use crate::ir::flow::{SinkKind, ToolEffect};
 use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, ModelCall, Node, Param, Program, Tool, Work};
 
-use super::super::cfg::MhpCache;
 use super::in_scope;
-use super::origin::{Inside, Leaf, Search, Wanted, is_plain, leaves, prompt_leaves};
-use super::permitted::unseen;
+use super::labels::{Label, Labels, Value, has_whole_pattern, is_plain};
+
+/// What is not for everybody.
+const PRIVATE: [Label; 2] = [Label::Private, Label::Secret];
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
-pub fn trifectas<'a>(program: &'a Program, mhp_cache: &Rc<MhpCache<'a>>, diags: &mut Diagnostics) {
-    if !super::marked(program, |marks| marks.untrusted.is_some()) {
-        return;
-    }
-    let private = Wanted {
-        private: true,
-        through_models: true,
-        ..Wanted::default()
-    };
-    let untrusted = Wanted {
-        untrusted: true,
-        guarded: true,
-        through_models: true,
-        ..Wanted::default()
-    };
+pub fn trifectas(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) {
     let mut rule = Rule {
         program,
-        private: Search::new(program, mhp_cache, private),
-        untrusted: Search::new(program, mhp_cache, untrusted),
-        unseen: unseen(program),
+        labels,
         diags,
     };
     for (id, graph) in program.graphs.entries() {
@@ -58,13 +42,10 @@ struct Part {
     sure: bool,
 }
 
-struct Rule<'a, 'd> {
+struct Rule<'r, 'a> {
     program: &'a Program,
-    private: Search<'a>,
-    untrusted: Search<'a>,
-    /// The tools that a permit lets through with any arguments.
-    unseen: BTreeMap<ToolId, Span>,
-    diags: &'d mut Diagnostics,
+    labels: &'r Labels<'a>,
+    diags: &'r mut Diagnostics,
 }
 
 impl Rule<'_, '_> {
@@ -76,35 +57,38 @@ impl Rule<'_, '_> {
         let Some(out) = tools.iter().find_map(|(id, tool, span)| {
             let fixed = node.given(*id);
             let chosen = |param: &Param| !fixed.iter().any(|arg| arg.name.node == param.name.node);
-            outward((*id, tool), &self.unseen, *span, &chosen)
+            outward((*id, tool), &self.labels.unseen, *span, &chosen)
         }) else {
             return;
         };
-        let read = prompt_leaves(call, &self.untrusted.guarded(node));
-        let untrusted_ones: Vec<ToolId> = (tools.iter())
-            .filter(|(id, ..)| self.untrusted.result_source(at, *id).is_some())
-            .map(|(id, ..)| *id)
-            .collect();
-        let by_tool = (tools.iter()).find(|(id, ..)| untrusted_ones.contains(id));
-        let untrusted = match by_tool {
-            Some((_, tool, span)) => Some(Part {
-                span: *span,
-                text: format!("untrusted: what `{}` gives back", tool.name.node),
-                sure: true,
-            }),
-            None => in_texts(&mut self.untrusted, at, node, &read),
+        let mut reader = self.labels.reader(at.0, Some(at.1));
+        let mut read = reader.flat(&call.messages);
+        for words in call.system.iter().chain(&call.prompt) {
+            read.add(&reader.text(words));
+        }
+        let read = Value::of(read);
+        let by_tool = |labels: &[Label], word: &str| {
+            tools.iter().find_map(|(id, tool, span)| {
+                self.labels.trail(&self.labels.result(at, *id), labels)?;
+                Some(Part {
+                    span: *span,
+                    text: format!("{word}: what `{}` gives back", tool.name.node),
+                    sure: true,
+                })
+            })
         };
+        let untrusted = by_tool(&[Label::Untrusted], "untrusted")
+            .or_else(|| self.in_texts(node, &read, &[Label::Untrusted]));
         let Some(untrusted) = untrusted else { return };
-        let private = tools
-            .iter()
-            .find_map(|used| private(&mut self.private, at, *used));
-        let private = private
-            .or_else(|| in_texts(&mut self.private, at, node, &read))
+        let private = by_tool(&PRIVATE, "private")
+            .or_else(|| self.in_texts(node, &read, &PRIVATE))
             .or_else(|| {
-                tools
-                    .iter()
-                    .filter(|(id, ..)| !untrusted_ones.contains(id))
-                    .find_map(|(_, tool, span)| private_by_effect(tool, *span))
+                let others = tools.iter().filter(|(id, ..)| {
+                    let result = self.labels.result(at, *id);
+                    self.labels.trail(&result, &[Label::Untrusted]).is_none()
+                });
+                let mut others = others.map(|(_, tool, span)| private_by_effect(tool, *span));
+                others.find_map(|part| part)
             });
         let Some(private) = private else { return };
         let code = match private.sure {
@@ -118,26 +102,20 @@ impl Rule<'_, '_> {
         self.report(code, message, node.name.span, [private, untrusted, out]);
     }
 
-    /// A tool that is given what a model made of both, and sends it away.
+    /// A tool that is given both, and sends it away.
     fn given(&mut self, (id, at): (GraphId, NodeId), node: &Node, used: Spanned<ToolId>) {
         let args = node.given(used.node);
         let tool = self.program.tools.get(used.node);
         let given = |param: &Param| args.iter().any(|arg| arg.name.node == param.name.node);
-        let out = tool.and_then(|tool| outward((used.node, tool), &self.unseen, used.span, &given));
+        let unseen = &self.labels.unseen;
+        let out = tool.and_then(|tool| outward((used.node, tool), unseen, used.span, &given));
         let Some(out) = out else { return };
-        let lets = self.untrusted.guarded(node);
-        let read: Vec<Leaf> = args
-            .iter()
-            .flat_map(|arg| leaves(&arg.value, &lets))
-            .collect();
-        let untrusted = in_texts(&mut self.untrusted, (id, at), node, &read);
-        let private = untrusted.and_then(|untrusted| {
-            Some((
-                in_texts(&mut self.private, (id, at), node, &read)?,
-                untrusted,
-            ))
-        });
-        let Some((private, untrusted)) = private else {
+        let values = args.iter().map(|arg| &arg.value);
+        let read = Value::of(self.labels.reader(id, Some(at)).flat(values));
+        let both = self
+            .in_texts(node, &read, &[Label::Untrusted])
+            .zip(self.in_texts(node, &read, &PRIVATE));
+        let Some((untrusted, private)) = both else {
             return;
         };
         let message = format!(
@@ -150,6 +128,15 @@ impl Rule<'_, '_> {
             used.span,
             [private, untrusted, out],
         );
+    }
+
+    fn in_texts(&self, node: &Node, read: &Value, labels: &[Label]) -> Option<Part> {
+        let (span, text) = self.labels.trail(read, labels)?.source();
+        Some(Part {
+            span,
+            text: format!("read by `{}`: {text}", node.name.node),
+            sure: true,
+        })
     }
 
     fn report(
@@ -166,37 +153,6 @@ impl Rule<'_, '_> {
             "mark the tool that leads out `@approve`, or let another agent, without the private data, read the untrusted content",
         ));
     }
-}
-
-fn in_texts(
-    search: &mut Search,
-    (id, at): (GraphId, NodeId),
-    node: &Node,
-    read: &[Leaf],
-) -> Option<Part> {
-    let read = search.unguarded(node, read.to_vec());
-    let trail = search.source(Inside::Before(id, at), &read)?;
-    let (span, text) = trail.source;
-    Some(Part {
-        span,
-        text: format!("read by `{}`: {text}", node.name.node),
-        sure: true,
-    })
-}
-
-fn private(
-    search: &mut Search,
-    at: (GraphId, NodeId),
-    (id, tool, span): (ToolId, &Tool, Span),
-) -> Option<Part> {
-    if tool.marks.secret.is_none() && search.result_source(at, id).is_none() {
-        return None;
-    }
-    Some(Part {
-        span,
-        text: format!("private: what `{}` gives back", tool.name.node),
-        sure: true,
-    })
 }
 
 /// A tool that is said to read something of ours, which may be private.
@@ -233,7 +189,7 @@ fn outward(
         .any(|param| of(param) && param.sink.is_some_and(|sink| carries(sink.kind)));
     // Nothing is told by a choice of few words.
     let words = |param: &Param| {
-        of(param) && param.constraints.pattern.is_none() && !is_plain(&param.ty.node)
+        of(param) && !has_whole_pattern(&param.constraints) && !is_plain(&param.ty.node)
     };
     let by_effect = tool.effect != ToolEffect::Read && tool.params.iter().any(words);
     (by_sink || by_effect).then(|| Part {

@@ -42,6 +42,8 @@ pub enum ErrorKind {
     Arithmetic,
     /// A function refused its arguments.
     Function,
+    /// A value was refused by its `checked`.
+    Require,
     /// An effect failed.
     Effect,
     /// The expression took too long, or made a value that is too large.
@@ -51,7 +53,10 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Whether `||`, `&&`, `all` and `exists` end with it whatever their other operands say.
     pub(super) fn is_fatal(self) -> bool {
-        matches!(self, ErrorKind::Effect | ErrorKind::Limit)
+        matches!(
+            self,
+            ErrorKind::Require | ErrorKind::Effect | ErrorKind::Limit
+        )
     }
 }
 

@@ -47,6 +47,13 @@ pub(super) const MACROS: &[Row] = &[
         "cel.bind(x, 2 + 3, x * x) == 25",
     ),
     form(
+        "checked",
+        "x.checked(v, condition)",
+        &["(T, T => bool) -> T"],
+        "The value itself where the condition holds for it, else an error of kind `require`.",
+        r#""ls".checked(c, c in ["ls", "pwd"]) == "ls""#,
+    ),
+    form(
         "exists",
         "xs.exists(x, condition)",
         TEST,

@@ -109,6 +109,7 @@ pub fn lambda(place: &Place) -> Option<Diagnostic> {
         "reduce",
         "fold",
         "to_map",
+        "checked",
     ];
     (inside && place.after_operand() && macros.contains(&word)).then(|| {
         let name = place.last_word();

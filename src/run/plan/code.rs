@@ -228,7 +228,7 @@ impl Code {
                 true => error.message.as_str(),
                 false => error.without_values(),
             };
-            RunError::new(ErrorKind::Expression, message).at(self.source.passage(error.span))
+            RunError::new(kind(&error), message).at(self.source.passage(error.span))
         })
     }
 
@@ -266,6 +266,14 @@ impl Code {
     /// As it was written.
     pub fn text(&self) -> &str {
         &self.source.text
+    }
+}
+
+/// The kind of a run's error that an expression's is.
+fn kind(error: &eval::EvalError) -> ErrorKind {
+    match error.kind {
+        eval::ErrorKind::Require => ErrorKind::Require,
+        _ => ErrorKind::Expression,
     }
 }
 

@@ -28,7 +28,7 @@ pub fn at_calls(
         return;
     }
     let permits = permits(program);
-    let mut ways = Unpermitted::new(program, cfgs, &permits);
+    let ways = Unpermitted::new(program, cfgs, &permits);
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             for (used, place) in asking(program, graph, node) {

@@ -8,7 +8,7 @@
 //! A way passes a permit where the question is answered, whatever the answer. What a `skip`, a timeout or an error leads
 //! past counts for nothing. A call uses up a `permit once`.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use fixedbitset::FixedBitSet;
 
@@ -86,11 +86,12 @@ pub struct Unpermitted<'a> {
     callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
     /// Graphs that a run may begin with.
     roots: Vec<GraphId>,
-    trees: BTreeMap<(GraphId, usize), Tree>,
+    arrows: BTreeMap<GraphId, Arrows>,
 }
 
-/// From where, and by which arrow, a way comes to each block; from nowhere where the graph begins.
-type Tree = BTreeMap<BlockId, (Option<BlockId>, Span)>;
+/// From where, and by which arrow, a way without a permit of a tool, by its number, comes first to a block; from nowhere where the
+/// graph begins.
+type Arrows = HashMap<(BlockId, usize), (Option<BlockId>, Span)>;
 
 impl<'a> Unpermitted<'a> {
     /// Follows all ways of the program. `permits` are those of each tool that has one.
@@ -118,7 +119,7 @@ impl<'a> Unpermitted<'a> {
             at: BTreeMap::new(),
             callers: callers(program),
             roots: roots(program),
-            trees: BTreeMap::new(),
+            arrows: BTreeMap::new(),
         };
         if !permits.is_empty() {
             found.uses = found.uses();
@@ -180,7 +181,7 @@ impl<'a> Unpermitted<'a> {
 
     /// A way by which a call of the tool in a node comes without a permit of it: its last arrows, those of callers before those of
     /// the graph that they call.
-    pub fn way(&mut self, call: (GraphId, NodeId), tool: ToolId) -> Vec<(Span, String)> {
+    pub fn way(&self, call: (GraphId, NodeId), tool: ToolId) -> Vec<(Span, String)> {
         let number = tool.0 as usize;
         if !self.all.any.contains(number) {
             return Vec::new();
@@ -206,20 +207,17 @@ impl<'a> Unpermitted<'a> {
 
     /// The last arrows of the shortest way within the graph of a node, from the node back.
     fn arrows_back(
-        &mut self,
+        &self,
         (id, node): (GraphId, NodeId),
         number: usize,
         found: &mut Vec<(Span, String)>,
     ) {
-        let Some(cfg) = self.cfgs.get(id) else { return };
-        if !self.trees.contains_key(&(id, number)) {
-            let tree = self.tree(id, number);
-            self.trees.insert((id, number), tree);
-        }
-        let tree = self.trees.get(&(id, number));
+        let Some((cfg, arrows)) = self.cfgs.get(id).zip(self.arrows.get(&id)) else {
+            return;
+        };
         let mut at = Some(BlockId::Node(node));
         while let Some(block) = at.filter(|_| found.len() < SHOWN) {
-            let Some((from, span)) = tree.and_then(|tree| tree.get(&block)) else {
+            let Some((from, span)) = arrows.get(&(block, number)) else {
                 break;
             };
             let text = match from {
@@ -229,44 +227,6 @@ impl<'a> Unpermitted<'a> {
             found.push((*span, text));
             at = *from;
         }
-    }
-
-    /// By which arrow the shortest way without a permit comes to each block of a graph.
-    fn tree(&self, id: GraphId, number: usize) -> Tree {
-        let mut came = Tree::new();
-        let (Some(graph), Some(cfg)) = (self.program.graphs.get(id), self.cfgs.get(id)) else {
-            return came;
-        };
-        let comes = |block: BlockId| {
-            let at = cfg.number(block).zip(self.at.get(&id));
-            at.and_then(|(at, all)| all.get(at))
-                .is_some_and(|lacking| lacking.any.contains(number))
-        };
-        let mut open = VecDeque::from([None]);
-        while let Some(from) = open.pop_front() {
-            let (transitions, node) = match from {
-                Some(block @ BlockId::Node(at)) => {
-                    let node = graph.nodes.get(at).map(|node| (at, node));
-                    (cfg.transitions(block), node)
-                }
-                Some(block) => (cfg.transitions(block), None),
-                None => (&cfg.start[..], None),
-            };
-            for transition in transitions {
-                let left =
-                    node.map(|(at, node)| self.behind((id, at), node, transition.kind, &self.all));
-                if left.is_some_and(|left| !left.any.contains(number)) {
-                    continue;
-                }
-                for to in transition.successors.iter().map(|successor| successor.to) {
-                    if comes(to) && !came.contains_key(&to) {
-                        came.insert(to, (from, transition.span));
-                        open.push_back(Some(to));
-                    }
-                }
-            }
-        }
-        came
     }
 
     /// A node that calls the graph without a permit.
@@ -309,7 +269,7 @@ impl<'a> Unpermitted<'a> {
             let Some(start) = begins.get(&id).cloned() else {
                 continue;
             };
-            let at = self.follow(id, &start).at;
+            let Followed { at, arrows, .. } = self.follow(id, &start);
             let nodes = self.program.graphs.get(id).into_iter();
             let nodes = nodes.flat_map(|graph| &graph.nodes).zip(&at);
             for (node, here) in nodes {
@@ -323,6 +283,7 @@ impl<'a> Unpermitted<'a> {
                 }
             }
             self.at.insert(id, at);
+            self.arrows.insert(id, arrows);
         }
     }
 
@@ -330,6 +291,7 @@ impl<'a> Unpermitted<'a> {
     fn follow(&self, id: GraphId, start: &Lacking) -> Followed {
         let mut found = Followed {
             at: Vec::new(),
+            arrows: Arrows::new(),
             end: self.none.clone(),
             leave: self.none.clone(),
         };
@@ -346,15 +308,18 @@ impl<'a> Unpermitted<'a> {
             waiting: vec![false; cfg.count()],
         };
         for transition in &cfg.start {
-            following.lead_on(transition, start);
+            following.lead_on(None, transition, start);
         }
         following.run();
-        let Followed { at, mut end, leave } = following.found;
+        let mut found = following.found;
         if cfg.exits {
             // It may end behind any super-step.
-            at.iter().for_each(|lacking| _ = end.join(lacking));
+            found
+                .at
+                .iter()
+                .for_each(|lacking| _ = found.end.join(lacking));
         }
-        Followed { at, end, leave }
+        found
     }
 
     /// What is left behind a way out of a node.
@@ -409,6 +374,7 @@ impl<'a> Unpermitted<'a> {
 struct Followed {
     /// What has come to each block, by its number.
     at: Vec<Lacking>,
+    arrows: Arrows,
     /// What has come to its end.
     end: Lacking,
     /// What has come to where it leaves for a node of its caller.
@@ -442,7 +408,7 @@ impl Following<'_, '_> {
             }
             for transition in self.cfg.transitions(block) {
                 let behind = self.behind(number, transition.kind);
-                self.lead_on(transition, &behind);
+                self.lead_on(Some(block), transition, &behind);
             }
         }
     }
@@ -459,8 +425,12 @@ impl Following<'_, '_> {
         }
     }
 
-    fn lead_on(&mut self, transition: &Transition, lacking: &Lacking) {
+    fn lead_on(&mut self, from: Option<BlockId>, transition: &Transition, lacking: &Lacking) {
         for successor in &transition.successors {
+            for tool in lacking.any.ones() {
+                let arrow = self.found.arrows.entry((successor.to, tool));
+                arrow.or_insert((from, transition.span));
+            }
             let number = self.cfg.number(successor.to);
             let new = match (successor.to, number) {
                 (BlockId::End, _) => {

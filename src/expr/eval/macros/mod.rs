@@ -1,4 +1,4 @@
-//! Macros: methods whose arguments are evaluated once for each element, or not at all.
+//! Macros: methods that bind names in their arguments, which are evaluated once for each element, once, or not at all.
 //!
 //! A name is a macro only with as many arguments as the macro has: `xs.map(x, e)` is one, and
 //! so `x.join(y)` stays free for the function table.
@@ -53,6 +53,7 @@ pub(super) fn compile(
         ("transformMap", [k, v, when, body]) => {
             transform::to_map(compiler, call, &[k, v], Some(when), body)
         }
+        ("checked", [var, when]) => binding::checked(compiler, call, var, when),
         ("fold", [acc, var, init, body]) => gather::fold(compiler, call, [acc, var], init, body),
         ("to_map", [var, key, value]) => gather::to_map(compiler, call, var, key, value),
         ("group_by", [var, key]) => gather::group_by(compiler, call, var, key),

@@ -1,4 +1,4 @@
-//! `cel.bind(x, value, e)`.
+//! `cel.bind(x, value, e)` and `x.checked(v, condition)`.
 
 use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
@@ -31,4 +31,20 @@ pub(super) fn bind(checker: &mut Checker, used: &Use) -> Type {
     let value = widen(checker.expr(value, None));
     let names = used.vars.iter().cloned().map(|name| (name, value.clone()));
     checker.binding(names, |checker| checker.expr(body, used.hint))
+}
+
+/// The type of the value, without null where the condition shows that it is none.
+pub(super) fn checked(checker: &mut Checker, used: &Use) -> Type {
+    let of = checker.expr(used.target, used.hint);
+    let ([condition], [var]) = (used.args, used.vars.as_slice()) else {
+        return Type::Error;
+    };
+    let facts = checker.binding([(var.clone(), of.clone())], |checker| {
+        checker.check(condition, &Type::Bool);
+        checker.facts(condition, true)
+    });
+    match facts.holds(var) {
+        true => of.without_null(),
+        false => of,
+    }
 }

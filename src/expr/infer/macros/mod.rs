@@ -47,6 +47,7 @@ fn rule(name: &str) -> Option<Rule> {
         "group_by" => table::group_by,
         "fold" => fold::fold,
         "bind" => binding::bind,
+        "checked" => binding::checked,
         "optMap" => optional::opt_map,
         "optFlatMap" => optional::opt_flat_map,
         _ => return None,

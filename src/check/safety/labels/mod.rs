@@ -1,0 +1,182 @@
+//! Labels of values: untrusted, private, secret.
+//!
+//! Each place of a program has the labels that are declared for it and those of all that is ever written to it, in whatever
+//! order and on whatever way: one fixpoint over the whole program, in which a node is looked at again when a place that it
+//! reads has got a new label. Nothing takes a label off but a type without free text, an anchored `@pattern` and `checked`,
+//! which take off that a text is not trusted.
+//!
+//! What a graph is given is no label but a question ([`fact::Origin::Input`]): a caller answers it for what it gets back, so
+//! that one caller taints no other; a rule that looks into the graph asks all of them ([`Labels::trail`]).
+//!
+//! Reading order: [`fact`] (labels and their ways), [`value`] (by parts), [`shape`] (types), [`pattern`], [`places`], [`reader`] (expressions),
+//! `function`, `text` (templates), [`task`] (a node), `work` (what it gives to its expressions), and here the fixpoint.
+
+pub mod fact;
+mod function;
+pub mod pattern;
+pub mod places;
+pub mod reader;
+pub mod shape;
+pub mod task;
+mod text;
+pub mod value;
+mod work;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+
+use crate::base::Span;
+use crate::ir::{GraphId, NodeId, ToolId};
+use crate::resolve::program::Program;
+
+use super::super::calls::callers;
+use super::permitted::unseen;
+pub use fact::{Facts, Label, Trail};
+use fact::{InputPart, Origin};
+pub use function::is_check;
+use places::{Place, Places};
+pub use reader::{Carrier, Check, Names, Reader};
+pub use shape::{has_whole_pattern, is_plain};
+use task::{NodeSummary, Task};
+pub use value::Value;
+
+/// What is looked at as one: a node, or the jumps of a graph that no node makes.
+type Unit = (GraphId, Option<NodeId>);
+
+/// The labels of all places of a program.
+pub struct Labels<'a> {
+    places: Places<'a>,
+    summaries: HashMap<Unit, NodeSummary>,
+    /// What graphs are given that has a label by some caller, with the way of the label to there.
+    inputs: HashMap<(InputPart, Label), Trail>,
+    /// The tools that a permit lets through with any arguments, with that permit.
+    pub unseen: BTreeMap<ToolId, Span>,
+}
+
+impl<'a> Labels<'a> {
+    /// Finds them.
+    pub fn new(program: &'a Program) -> Self {
+        let mut labels = Self {
+            places: Places::new(program),
+            summaries: HashMap::new(),
+            inputs: HashMap::new(),
+            unseen: unseen(program),
+        };
+        labels.settle();
+        labels.inputs = labels.inputs();
+        labels
+    }
+
+    fn settle(&mut self) {
+        let graphs = self.places.program.graphs.entries();
+        let units = graphs.flat_map(|(id, graph)| {
+            let nodes = graph.nodes.ids().map(move |at| (id, Some(at)));
+            nodes.chain([(id, None)])
+        });
+        let mut open: VecDeque<Unit> = units.collect();
+        let mut waiting: HashSet<Unit> = open.iter().copied().collect();
+        let mut readers: HashMap<Place, BTreeSet<Unit>> = HashMap::new();
+        while let Some(unit) = open.pop_front() {
+            waiting.remove(&unit);
+            let Some(mut summary) = self.summary(unit) else {
+                continue;
+            };
+            for place in &summary.read {
+                readers.entry(*place).or_default().insert(unit);
+            }
+            for (place, value) in summary.writes.drain(..) {
+                if self.places.write(place, &value) {
+                    let readers = readers.get(&place).into_iter().flatten();
+                    open.extend(readers.filter(|unit| waiting.insert(**unit)));
+                }
+            }
+            self.summaries.insert(unit, summary);
+        }
+    }
+
+    fn summary(&self, (id, at): Unit) -> Option<NodeSummary> {
+        let graph = self.places.program.graphs.get(id)?;
+        let task = Task::new(&self.places, &self.unseen, (id, graph));
+        Some(match at {
+            Some(at) => task.node(at, graph.nodes.get(at)?),
+            None => task.outside(),
+        })
+    }
+
+    /// Follows what callers give, from those that have a label by themselves to the graphs that are called with it.
+    fn inputs(&self) -> HashMap<(InputPart, Label), Trail> {
+        let mut open = VecDeque::new();
+        let mut passed_on: HashMap<_, Vec<(InputPart, &Trail)>> = HashMap::new();
+        let callers = callers(self.places.program);
+        let mut facts = Vec::new();
+        for (part, input) in self.places.parts() {
+            for (caller, node) in callers.get(input.graph).into_iter().flatten() {
+                if let Some(summary) = self.summaries.get(&(*caller, Some(*node))) {
+                    let given = summary.arguments.part(&input.of).at(&input.path);
+                    facts.push((part, given.flat()));
+                }
+            }
+        }
+        for (part, facts) in &facts {
+            for (origin, label, trail) in facts.iter() {
+                match origin {
+                    Origin::Source => open.push_back((*part, label, trail.clone())),
+                    Origin::Input(from) => {
+                        let parts = passed_on.entry((from, label)).or_default();
+                        parts.push((*part, trail));
+                    }
+                }
+            }
+        }
+        let mut known: HashMap<(InputPart, Label), Trail> = HashMap::new();
+        while let Some((part, label, trail)) = open.pop_front() {
+            if known.contains_key(&(part, label)) {
+                continue;
+            }
+            for (to, behind) in passed_on.get(&(part, label)).into_iter().flatten() {
+                open.push_back((*to, label, trail.followed_by(behind)));
+            }
+            known.insert((part, label), trail);
+        }
+        known
+    }
+
+    /// What reads the expressions of a node, or of the jumps of its graph that no node makes.
+    pub fn reader(&self, id: GraphId, at: Option<NodeId>) -> Reader<'_, 'a> {
+        let summary = self.summaries.get(&(id, at));
+        let names = summary.map(|summary| summary.names.clone());
+        Reader::new(&self.places, Some(id), names.unwrap_or_default())
+    }
+
+    /// What reads the expressions of a tool's body where a node runs it.
+    pub fn body_reader(&self, (id, at): (GraphId, NodeId), tool: ToolId) -> Option<Reader<'_, 'a>> {
+        let bodies = &self.summaries.get(&(id, Some(at)))?.bodies;
+        let names = bodies.get(&tool)?.clone();
+        Some(Reader::new(&self.places, Some(id), names))
+    }
+
+    /// What a tool gives back where a node calls it.
+    pub fn result(&self, (id, at): (GraphId, NodeId), tool: ToolId) -> Value {
+        let summary = self.summaries.get(&(id, Some(at)));
+        let result = summary.and_then(|summary| summary.results.get(&tool));
+        result.cloned().unwrap_or_default()
+    }
+
+    /// Every `checked` of the program, in a fixed order.
+    pub fn checks(&self) -> Vec<&Check> {
+        let units: BTreeMap<&Unit, &NodeSummary> = self.summaries.iter().collect();
+        units.values().flat_map(|summary| &summary.checks).collect()
+    }
+
+    /// How one of some labels comes into a value, by any caller of the graph that it is in.
+    pub fn trail(&self, value: &Value, labels: &[Label]) -> Option<Trail> {
+        let facts = value.flat();
+        let mut facts = facts.iter().filter(|(_, label, _)| labels.contains(label));
+        facts.find_map(|(origin, label, trail)| match origin {
+            Origin::Source => Some(trail.clone()),
+            Origin::Input(part) => {
+                let before = self.inputs.get(&(part, label))?;
+                Some(before.followed_by(trail))
+            }
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! The places that outlive an expression, with the labels of what is ever written to them, and the parts of what graphs are given.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crate::ast::node::TemplateText;
+use crate::base::IdVec;
+use crate::expr::Type;
+use crate::expr::template::{Printed, printed};
+use crate::ir::{FieldId, GraphId, NodeId};
+use crate::resolve::program::Program;
+
+use super::super::super::calls::callers;
+use super::super::roots;
+use super::Label;
+use super::fact::{Facts, InputPart};
+use super::shape::{external, fitted, has_whole_pattern, input};
+use super::value::{Step, Value};
+
+/// A place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// A field of a graph's state.
+    Field(GraphId, FieldId),
+    /// What is sent to a node, by the position among its `input`.
+    Sent(GraphId, NodeId, usize),
+    /// The messages of a graph's errors.
+    Errors(GraphId),
+}
+
+/// What a graph is given.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Input {
+    /// An `in` field.
+    Field(FieldId),
+    /// A constant of its `context`.
+    Constant(Rc<str>),
+}
+
+/// A part of what a graph is given.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Part {
+    /// The graph.
+    pub graph: GraphId,
+    /// Which value.
+    pub of: Input,
+    /// The part of it.
+    pub path: Vec<Step>,
+}
+
+/// All places.
+pub struct Places<'a> {
+    /// The program.
+    pub program: &'a Program,
+    values: HashMap<Place, Value>,
+    /// Constants of contexts, as each graph has them.
+    contexts: HashMap<GraphId, Value>,
+    parts: IdVec<InputPart, Part>,
+    numbers: BTreeMap<Part, InputPart>,
+    /// Texts, as they were parsed; by where they are held.
+    texts: RefCell<HashMap<*const TemplateText, Rc<[Printed]>>>,
+}
+
+impl<'a> Places<'a> {
+    /// The places with what declarations say of them, and what a graph is given.
+    pub fn new(program: &'a Program) -> Self {
+        let mut places = Self {
+            program,
+            values: HashMap::new(),
+            contexts: HashMap::new(),
+            parts: IdVec::new(),
+            numbers: BTreeMap::new(),
+            texts: RefCell::default(),
+        };
+        let (callers, roots) = (callers(program), roots(program));
+        for (id, graph) in program.graphs.entries() {
+            let called = callers.get(id).is_some_and(|callers| !callers.is_empty());
+            let (called, begins) = (called, roots.contains(&id));
+            for (at, field) in graph.fields.entries() {
+                let name = format!("`{}`", field.name.node);
+                let marks = Facts::marked(&field.marks, &name);
+                let ty = &field.ty.node;
+                let mut value = match field.mode.is_in() && begins {
+                    true => external(program, ty, marks),
+                    false => fitted(program, ty, &Value::of(marks)),
+                };
+                if field.mode.is_in() && called {
+                    value.absorb(&places.input(id, Input::Field(at), ty));
+                }
+                if has_whole_pattern(&field.constraints) {
+                    value = value.without(&Label::TEXT);
+                }
+                places.values.insert(Place::Field(id, at), value);
+            }
+            let context = graph.context.iter().flat_map(|context| &context.fields);
+            let mut constants = Vec::new();
+            for field in context {
+                let name: Rc<str> = field.name.node.as_str().into();
+                let marks = Facts::marked(&field.marks, &format!("`{name}`"));
+                let mut value = external(program, &field.ty.node, marks);
+                if called {
+                    let of = Input::Constant(name.clone());
+                    value.absorb(&places.input(id, of, &field.ty.node));
+                }
+                if has_whole_pattern(&field.constraints) {
+                    value = value.without(&Label::TEXT);
+                }
+                constants.push((name, value));
+            }
+            places.contexts.insert(id, Value::record(constants));
+        }
+        places
+    }
+
+    fn input(&mut self, graph: GraphId, of: Input, ty: &Type) -> Value {
+        let program = self.program;
+        input(program, ty, &mut |path| {
+            let part = Part {
+                graph,
+                of: of.clone(),
+                path: path.to_vec(),
+            };
+            if let Some(known) = self.numbers.get(&part) {
+                return *known;
+            }
+            let id = InputPart(self.parts.len() as u32);
+            self.parts.push(part.clone());
+            self.numbers.insert(part, id);
+            id
+        })
+    }
+
+    /// What a place holds.
+    pub fn value(&self, place: Place) -> Value {
+        self.values.get(&place).cloned().unwrap_or_default()
+    }
+
+    /// The constants that a graph reads as `context`.
+    pub fn context(&self, graph: GraphId) -> Value {
+        self.contexts.get(&graph).cloned().unwrap_or_default()
+    }
+
+    /// Writes to a place. Whether it has new labels by that.
+    pub fn write(&mut self, place: Place, value: &Value) -> bool {
+        self.values.entry(place).or_default().absorb(value)
+    }
+
+    /// The parts of what graphs are given.
+    pub fn parts(&self) -> impl Iterator<Item = (InputPart, &Part)> {
+        self.parts.entries()
+    }
+
+    /// A part of what a graph is given.
+    pub fn part(&self, part: InputPart) -> Option<&Part> {
+        self.parts.get(part)
+    }
+
+    /// The steps of a text.
+    pub fn text(&self, text: &TemplateText) -> Rc<[Printed]> {
+        let mut texts = self.texts.borrow_mut();
+        let steps = texts.entry(text).or_insert_with(|| printed(text).into());
+        steps.clone()
+    }
+}

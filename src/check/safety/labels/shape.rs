@@ -1,0 +1,173 @@
+//! What a type says of the labels of its values: which parts there are, which of them hold no free text, and what the marks
+//! and patterns of record fields say of a value that comes in.
+
+use std::rc::Rc;
+
+use crate::expr::constraint::Constraints;
+use crate::expr::ty::{MESSAGE, TEXT};
+use crate::expr::{RecordId, Type};
+use crate::resolve::program::Program;
+
+use super::fact::{Facts, InputPart, Label};
+use super::pattern::is_anchored;
+use super::value::{MOST_STEPS, Step, Value};
+
+/// Whether a value of the type can't carry a free text.
+pub fn is_plain(ty: &Type) -> bool {
+    match ty {
+        Type::Null
+        | Type::Bool
+        | Type::Int
+        | Type::Uint
+        | Type::Float
+        | Type::Timestamp
+        | Type::Duration
+        | Type::Enum(_)
+        | Type::Literal(_)
+        | Type::Never
+        | Type::Error => true,
+        Type::Nullable(of) | Type::List(of) | Type::Optional(of) => is_plain(of),
+        Type::Union(members) => members.iter().all(is_plain),
+        _ => false,
+    }
+}
+
+/// Whether what a text's attributes ask of it leaves no room for others.
+pub fn has_whole_pattern(constraints: &Constraints) -> bool {
+    constraints.pattern.as_deref().is_some_and(is_anchored)
+}
+
+/// A value that is written to a place of the type.
+pub fn fitted(program: &Program, ty: &Type, value: &Value) -> Value {
+    match value.is_none() {
+        true => Value::default(),
+        false => Shape::new(program, &mut |path| value.at(path).flat()).value(ty),
+    }
+}
+
+/// A value of the type that comes in from outside with such labels: each field of a record has those that it is marked with.
+pub fn external(program: &Program, ty: &Type, own: Facts) -> Value {
+    if own.is_empty() && program.marked.is_empty() {
+        return Value::default();
+    }
+    let mut labels = |_: &[Step]| own.clone();
+    let mut shape = Shape::new(program, &mut labels);
+    shape.is_external = true;
+    shape.value(ty)
+}
+
+/// What a graph is given as a value of the type: each part has what the caller's has. `number` numbers the parts by their paths.
+pub fn input(program: &Program, ty: &Type, number: &mut dyn FnMut(&[Step]) -> InputPart) -> Value {
+    Shape::new(program, &mut |path| Facts::of_input(number(path))).value(ty)
+}
+
+/// The parts of a type, each with the labels that are found for its path.
+struct Shape<'a, 'l> {
+    program: &'a Program,
+    is_external: bool,
+    labels: &'l mut dyn FnMut(&[Step]) -> Facts,
+    path: Vec<Step>,
+}
+
+impl<'a, 'l> Shape<'a, 'l> {
+    fn new(program: &'a Program, labels: &'l mut dyn FnMut(&[Step]) -> Facts) -> Self {
+        Self {
+            program,
+            is_external: false,
+            labels,
+            path: Vec::new(),
+        }
+    }
+
+    fn value(&mut self, ty: &Type) -> Value {
+        let ty = ty.without_null();
+        let deep = self.path.len() >= MOST_STEPS;
+        match &ty {
+            _ if is_plain(&ty) => Value::of(self.own().without(&Label::TEXT)),
+            _ if deep && self.is_external => {
+                let mut all = self.own();
+                all.add(&marks_within(self.program, &ty));
+                Value::of(all)
+            }
+            _ if deep => Value::of(self.own()),
+            Type::Optional(of) => self.value(of),
+            Type::List(of) => Value::list(self.part(Step::Element, of)),
+            Type::Map(of) => {
+                let key = self.part(Step::Key, &Type::String);
+                Value::map(key, self.part(Step::Element, of), Vec::new())
+            }
+            Type::Union(members) => {
+                let members: Vec<Value> = members.iter().map(|of| self.value(of)).collect();
+                Value::any(&members)
+            }
+            Type::Record(id) => {
+                let types = &self.program.types;
+                let fields = types.field_names(*id).filter_map(|name| {
+                    let of = types.field_type(*id, name)?;
+                    Some((Rc::from(name), self.field(*id, name, &of)))
+                });
+                Value::record(fields.collect::<Vec<_>>())
+            }
+            _ => Value::of(self.own()),
+        }
+    }
+
+    fn own(&mut self) -> Facts {
+        (self.labels)(&self.path)
+    }
+
+    fn part(&mut self, step: Step, ty: &Type) -> Value {
+        self.path.push(step);
+        let value = self.value(ty);
+        self.path.pop();
+        value
+    }
+
+    /// A field of a record. Of one that comes in, the pattern has been asked for, and it is what it is marked as.
+    fn field(&mut self, id: RecordId, name: &str, ty: &Type) -> Value {
+        let mut value = self.part(Step::Field(name.into()), ty);
+        if id == MESSAGE && name == TEXT {
+            value.absorb(&self.part(Step::Field("content".into()), ty));
+        }
+        if !self.is_external {
+            return value;
+        }
+        let record = self.program.types.records.get(id);
+        let field = record.and_then(|record| record.field(name));
+        if field.is_some_and(|field| has_whole_pattern(&field.constraints)) {
+            value = value.without(&Label::TEXT);
+        }
+        let marks = self.program.marked.get(&(id, name.to_owned()));
+        let marks = marks.map(|marks| Facts::marked(marks, &format!("`{name}`")));
+        let mut own = marks.unwrap_or_default();
+        if is_plain(ty) {
+            own = own.without(&Label::TEXT);
+        }
+        value.or(&Value::of(own))
+    }
+}
+
+/// Marks of the record fields that a value of the type holds, at any depth.
+fn marks_within(program: &Program, ty: &Type) -> Facts {
+    let mut found = Facts::default();
+    let (mut open, mut seen) = (vec![ty.clone()], std::collections::BTreeSet::new());
+    while let Some(ty) = open.pop() {
+        match ty {
+            Type::List(of) | Type::Map(of) | Type::Nullable(of) | Type::Optional(of) => {
+                open.push((*of).clone());
+            }
+            Type::Union(members) => open.extend(members.iter().cloned()),
+            Type::Record(id) if seen.insert(id) => {
+                let record = program.types.records.get(id);
+                for field in record.into_iter().flat_map(|record| &record.fields) {
+                    if let Some(marks) = program.marked.get(&(id, field.name.clone())) {
+                        found.add(&Facts::marked(marks, &format!("`{}`", field.name)));
+                    }
+                    open.push(field.ty.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}

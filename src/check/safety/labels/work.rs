@@ -1,0 +1,276 @@
+//! What the work of a node gives to its expressions: replies, results, answers.
+
+use crate::expr::Type;
+use crate::expr::ty::MESSAGE;
+use crate::ir::node::CHUNK;
+use crate::ir::{FieldId, GraphId, NodeId, ToolId};
+use crate::resolve::program::{ModelCall, Node, TargetKind, Tool, ToolBody, Work};
+
+use super::fact::{Facts, Label, Origin, Trail};
+use super::places::{Input, Place};
+use super::reader::{Names, Reader};
+use super::shape::{fitted, has_whole_pattern};
+use super::task::{Arguments, Task, sent};
+use super::value::Value;
+
+impl<'a> Task<'_, 'a> {
+    /// Names what the work gives. Gives back what an error of it may say.
+    pub(super) fn work(&mut self, node: &'a Node) -> Facts {
+        match &node.work {
+            Work::Llm(call) => {
+                let reply = self.model_reply(node, call);
+                self.reply(call, &reply);
+                reply
+            }
+            Work::Agent { call, .. } => {
+                let mut reply = self.model_reply(node, call);
+                // What one tool gives back, the model may hand to another.
+                for _ in 0..2 {
+                    let results = self.results(node, Some(&reply));
+                    reply.add(&results.without(&[Label::Secret]));
+                }
+                self.reply(call, &reply);
+                let message = self.external(&Type::Record(MESSAGE), reply.clone());
+                self.reader.declare("transcript", Value::list(message));
+                reply
+            }
+            Work::Tools { messages, .. } => {
+                let chosen = self.reader.flat(messages.as_deref());
+                let results = self.results(node, Some(&chosen));
+                let message = self.external(&Type::Record(MESSAGE), results.clone());
+                self.reader.declare("results", Value::list(message));
+                results
+            }
+            Work::Call { tool, args, .. } => {
+                let mut error = self.reader.flat(args.iter().map(|arg| &arg.value));
+                let result = tool.map(|tool| self.result(node, tool, None));
+                let result = result.unwrap_or_default();
+                error.add(&result.flat());
+                self.reader.declare("result", result);
+                error
+            }
+            Work::Interrupt { expect, .. } => {
+                let answer = expect.as_ref();
+                let answer = answer.map(|ty| self.external(&ty.node, Facts::default()));
+                self.reader.declare("answer", answer.unwrap_or_default());
+                Facts::default()
+            }
+            Work::Subgraph {
+                graph: Some(child), ..
+            } => self.called(node, *child),
+            Work::Extern { writes, .. } => {
+                for field in writes {
+                    let ty = self.graph.fields.get(field.node);
+                    let value = ty.map(|field| self.external(&field.ty.node, Facts::default()));
+                    self.put(field.node, value.unwrap_or_default());
+                }
+                Facts::default()
+            }
+            Work::Update | Work::Branch | Work::Subgraph { graph: None, .. } => Facts::default(),
+        }
+    }
+
+    /// What a model may write: it has what it read. That it was shown a secret is an error by itself, so its words are not
+    /// held to be one.
+    fn model_reply(&mut self, node: &Node, call: &ModelCall) -> Facts {
+        let text = format!("a model writes this in `{}`", node.name.node);
+        let mut reply = Facts::one(Label::Model, Trail::begin(node.name.span, &text));
+        let mut read = Facts::default();
+        for words in call.system.iter().chain(&call.prompt) {
+            read.add(&self.reader.text(words));
+        }
+        read.add(&self.reader.flat(&call.messages));
+        let text = format!("read by the model of `{}`", node.name.node);
+        let read = Value::of(read.without(&[Label::Secret, Label::Model]));
+        reply.add(&read.noted(node.name.span, &text).flat());
+        reply
+    }
+
+    fn reply(&mut self, call: &ModelCall, facts: &Facts) {
+        let reply = self.external(&Type::Record(MESSAGE), facts.clone());
+        self.reader.declare("reply", reply);
+        let output = call.output.as_ref();
+        let output = output.map(|ty| self.external(&ty.node, facts.clone()));
+        self.reader.declare("output", output.unwrap_or_default());
+        self.reader.declare(CHUNK, Value::of(facts.clone()));
+    }
+
+    /// What all tools of the node give back, for which a model has chosen arguments.
+    fn results(&mut self, node: &'a Node, chosen: Option<&Facts>) -> Facts {
+        let mut found = Facts::default();
+        for used in node.tools() {
+            found.add(&self.result(node, used.node, chosen).flat());
+        }
+        found
+    }
+
+    /// What a tool gives back.
+    fn result(&mut self, node: &'a Node, id: ToolId, chosen: Option<&Facts>) -> Value {
+        let Some(tool) = self.program.tools.get(id) else {
+            return Value::default();
+        };
+        let name = format!("what tool `{}` gives back", tool.name.node);
+        let marks = Facts::marked(&tool.marks, &name);
+        let result = match (&tool.returns, &tool.body) {
+            (Some(ty), None) => self.external(&ty.node, marks),
+            (ty, Some(body)) => {
+                let value = self.body(node, (id, tool), body, chosen);
+                let value = match ty {
+                    Some(ty) => fitted(self.program, &ty.node, &value),
+                    None => value,
+                };
+                value.or(&Value::of(marks))
+            }
+            (None, None) => Value::of(marks),
+        };
+        let known = self.summary.results.entry(id).or_default();
+        known.absorb(&result);
+        result
+    }
+
+    /// Runs the body of a tool: what it returns.
+    fn body(
+        &mut self,
+        node: &'a Node,
+        (id, tool): (ToolId, &'a Tool),
+        body: &'a ToolBody,
+        chosen: Option<&Facts>,
+    ) -> Value {
+        let mut reader = Reader::new(self.places, Some(self.id), Names::default());
+        let is_seen = tool.asks() && !self.unseen.contains_key(&id);
+        for param in &tool.params {
+            let mut given = node.given(id).iter();
+            let given = given.find(|arg| arg.name.node == param.name.node);
+            let value = match given {
+                Some(arg) => self.value(&arg.value),
+                None => chosen.map_or_else(Value::default, |chosen| Value::of(chosen.clone())),
+            };
+            let value = fitted(self.program, &param.ty.node, &value);
+            let value = match is_seen || has_whole_pattern(&param.constraints) {
+                true => value.without(&Label::TEXT),
+                false => value,
+            };
+            reader.declare(&param.name.node, value);
+        }
+        for read in &body.reads {
+            let value = reader.field(&read.name.node);
+            reader.declare(&read.name.node, value);
+        }
+        for bound in &body.lets {
+            let value = reader.value(&bound.value);
+            reader.declare(&bound.name.node, value);
+        }
+        for item in body.writes() {
+            let value = reader.value(&item.value);
+            if let Some(field) = self.graph.field(&item.name.node) {
+                self.write(field, item, value, Some(&tool.name.node));
+            }
+        }
+        for target in body.goto.iter().flat_map(|route| route.targets()) {
+            if let TargetKind::NamedEach(each) = &target.kind
+                && let Some(worker) = self.worker(node, &each.name.node)
+            {
+                let sent = sent(&mut reader, each);
+                self.send(worker, sent);
+            }
+        }
+        let returned = body.returns.as_ref().map(|value| reader.value(value));
+        self.reader.read.append(&mut reader.read);
+        self.reader.checks.append(&mut reader.checks);
+        self.summary.bodies.insert(id, reader.names);
+        returned.unwrap_or_default()
+    }
+
+    /// The node that a tool's jump names.
+    fn worker(&self, node: &Node, name: &str) -> Option<NodeId> {
+        let end = node.ends.as_ref().and_then(|ends| ends.find(name));
+        match end.map(|end| &end.to.kind) {
+            Some(TargetKind::Node(worker)) => Some(*worker),
+            Some(_) => None,
+            None => self.graph.node(name),
+        }
+    }
+
+    /// Calls a graph: what it is given, and what it gives back.
+    fn called(&mut self, node: &'a Node, id: GraphId) -> Facts {
+        let Work::Subgraph {
+            with, into, name, ..
+        } = &node.work
+        else {
+            return Facts::default();
+        };
+        let Some(child) = self.program.graphs.get(id) else {
+            return Facts::default();
+        };
+        let mut arguments = Arguments {
+            context: self.places.context(self.id),
+            ..Arguments::default()
+        };
+        for (field, declared) in child.fields.entries() {
+            if !declared.mode.is_in() {
+                continue;
+            }
+            let given = with.iter().find(|pass| pass.to == Some(field));
+            let value = match given {
+                Some(pass) => self.value(&pass.value),
+                None => self.reader.field(&declared.name.node),
+            };
+            let at = given.map_or(name.span, |pass| pass.name.span);
+            let text = format!("passed to `{}` here", child.name.node);
+            let value = fitted(self.program, &declared.ty.node, &value).noted(at, &text);
+            arguments.fields.insert(field, value);
+        }
+        let mut results = Vec::new();
+        for (field, declared) in child.fields.entries() {
+            if !declared.mode.is_out() {
+                continue;
+            }
+            let value = self.reader.place(Place::Field(id, field));
+            let value = self.given_back(&value, &arguments);
+            let text = format!("given back by `{}`", child.name.node);
+            let value = value.noted(name.span, &text);
+            let bound = into.iter().filter(|binding| binding.from == Some(field));
+            let mut to: Vec<FieldId> = bound.filter_map(|binding| binding.to).collect();
+            if to.is_empty() {
+                to.extend(self.graph.field(&declared.name.node));
+            }
+            for to in to {
+                self.put(to, value.clone());
+            }
+            results.push((declared.name.node.as_str().into(), value));
+        }
+        self.reader.declare("result", Value::record(results));
+        let errors = self.reader.place(Place::Errors(id));
+        let errors = self.given_back(&errors, &arguments).flat();
+        self.summary.arguments = arguments;
+        errors
+    }
+
+    /// A value of a called graph, with what the caller gives in place of what the graph is given.
+    fn given_back(&self, value: &Value, arguments: &Arguments) -> Value {
+        value.replaced(&mut |origin, label, trail, found| match origin {
+            Origin::Source => found.insert(origin, label, trail.clone()),
+            Origin::Input(part) => {
+                let Some(part) = self.places.part(part) else {
+                    return;
+                };
+                let given = arguments.part(&part.of).at(&part.path).flat();
+                for (origin, given, before) in given.iter() {
+                    if given == label {
+                        found.insert(origin, label, before.followed_by(trail));
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl Arguments {
+    /// What the called graph is given as one of its inputs.
+    pub fn part(&self, of: &Input) -> Value {
+        match of {
+            Input::Field(field) => self.fields.get(field).cloned().unwrap_or_default(),
+            Input::Constant(name) => self.context.field(name),
+        }
+    }
+}
