@@ -15,7 +15,7 @@ use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 use super::in_scope;
 use super::labels::pattern::is_anchored;
 use super::labels::value::Step;
-use super::labels::{Carrier, Label, Labels, Reader, Trail, has_whole_pattern, is_plain};
+use super::labels::{Carrier, Label, Labels, Reader, Trail, takes_free_text};
 
 /// Reports `@sink` arguments that are not trusted.
 pub fn sinks(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) {
@@ -54,7 +54,7 @@ fn open_sinks<'p>(
 fn texts(tool: &Tool) -> impl Iterator<Item = (&Param, Sink)> {
     let params = tool.params.iter();
     params
-        .filter(|param| !has_whole_pattern(&param.constraints) && !is_plain(&param.ty.node))
+        .filter(|param| takes_free_text(param))
         .filter_map(|param| Some((param, param.sink?)))
 }
 

@@ -10,7 +10,7 @@ use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, ModelCall, Node, Param, Program, Tool, Work};
 
 use super::in_scope;
-use super::labels::{Label, Labels, Value, has_whole_pattern, is_plain};
+use super::labels::{Label, Labels, Value, takes_free_text};
 
 /// What is not for everybody.
 const PRIVATE: [Label; 2] = [Label::Private, Label::Secret];
@@ -34,13 +34,8 @@ pub fn trifectas(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics
     }
 }
 
-/// One of the three, and how it is known.
-struct Part {
-    span: Span,
-    text: String,
-    /// It is marked, not taken from an effect.
-    sure: bool,
-}
+/// One of the three: where it is, and what.
+type Part = (Span, String);
 
 struct Rule<'r, 'a> {
     program: &'a Program,
@@ -70,30 +65,31 @@ impl Rule<'_, '_> {
         let by_tool = |labels: &[Label], word: &str| {
             tools.iter().find_map(|(id, tool, span)| {
                 self.labels.trail(&self.labels.result(at, *id), labels)?;
-                Some(Part {
-                    span: *span,
-                    text: format!("{word}: what `{}` gives back", tool.name.node),
-                    sure: true,
-                })
+                let name = &tool.name.node;
+                Some((*span, format!("{word}: what `{name}` gives back")))
             })
         };
         let untrusted = by_tool(&[Label::Untrusted], "untrusted")
             .or_else(|| self.in_texts(node, &read, &[Label::Untrusted]));
         let Some(untrusted) = untrusted else { return };
-        let private = by_tool(&PRIVATE, "private")
-            .or_else(|| self.in_texts(node, &read, &PRIVATE))
-            .or_else(|| {
-                let others = tools.iter().filter(|(id, ..)| {
-                    let result = self.labels.result(at, *id);
-                    self.labels.trail(&result, &[Label::Untrusted]).is_none()
-                });
-                let mut others = others.map(|(_, tool, span)| private_by_effect(tool, *span));
-                others.find_map(|part| part)
-            });
-        let Some(private) = private else { return };
-        let code = match private.sure {
-            true => &codes::LETHAL_TRIFECTA,
-            false => &codes::POSSIBLE_TRIFECTA,
+        let marked = by_tool(&PRIVATE, "private").or_else(|| self.in_texts(node, &read, &PRIVATE));
+        // A tool that is said to read something of ours, which may be private.
+        let by_effect = || {
+            tools.iter().find_map(|(id, tool, span)| {
+                let result = self.labels.result(at, *id);
+                let reads = tool.effect == ToolEffect::Read && tool.effect_span.is_some();
+                let is_ours = self.labels.trail(&result, &[Label::Untrusted]).is_none();
+                let name = &tool.name.node;
+                (reads && is_ours && tool.body.is_none())
+                    .then(|| (*span, format!("may be private: what `{name}` reads")))
+            })
+        };
+        let (code, private) = match marked {
+            Some(part) => (&codes::LETHAL_TRIFECTA, part),
+            None => match by_effect() {
+                Some(part) => (&codes::POSSIBLE_TRIFECTA, part),
+                None => return,
+            },
         };
         let message = format!(
             "agent `{}` has private data, untrusted content and a way out, with no person in between",
@@ -132,11 +128,7 @@ impl Rule<'_, '_> {
 
     fn in_texts(&self, node: &Node, read: &Value, labels: &[Label]) -> Option<Part> {
         let (span, text) = self.labels.trail(read, labels)?.source();
-        Some(Part {
-            span,
-            text: format!("read by `{}`: {text}", node.name.node),
-            sure: true,
-        })
+        Some((span, format!("read by `{}`: {text}", node.name.node)))
     }
 
     fn report(
@@ -148,22 +140,11 @@ impl Rule<'_, '_> {
     ) {
         let found = Diagnostic::new(code, message, span);
         let parts = parts.into_iter();
-        let found = parts.fold(found, |found, part| found.label(part.span, part.text));
+        let found = parts.fold(found, |found, (span, text)| found.label(span, text));
         self.diags.push(found.help(
             "mark the tool that leads out `@approve`, or let another agent, without the private data, read the untrusted content",
         ));
     }
-}
-
-/// A tool that is said to read something of ours, which may be private.
-fn private_by_effect(tool: &Tool, span: Span) -> Option<Part> {
-    let reads = tool.effect == ToolEffect::Read && tool.effect_span.is_some();
-    let ours = reads && tool.body.is_none();
-    ours.then(|| Part {
-        span,
-        text: format!("may be private: what `{}` reads", tool.name.node),
-        sure: false,
-    })
 }
 
 /// A tool that carries to the outside what it is given for those of its parameters.
@@ -188,13 +169,7 @@ fn outward(
         .iter()
         .any(|param| of(param) && param.sink.is_some_and(|sink| carries(sink.kind)));
     // Nothing is told by a choice of few words.
-    let words = |param: &Param| {
-        of(param) && !has_whole_pattern(&param.constraints) && !is_plain(&param.ty.node)
-    };
+    let words = |param: &Param| of(param) && takes_free_text(param);
     let by_effect = tool.effect != ToolEffect::Read && tool.params.iter().any(words);
-    (by_sink || by_effect).then(|| Part {
-        span,
-        text: format!("the way out: `{}`", tool.name.node),
-        sure: true,
-    })
+    (by_sink || by_effect).then(|| (span, format!("the way out: `{}`", tool.name.node)))
 }

@@ -181,17 +181,11 @@ fn plainly(function: &str, carries: Carries, all: &[Value]) -> Value {
 
 /// Whether an expression hands a name on as it is, and does nothing else with it.
 fn is_whole(expr: &Expr, name: &str) -> bool {
-    let scope = Scope::of_names([name]);
-    let mut open = vec![expr];
-    while let Some(expr) = open.pop() {
-        match &expr.kind {
-            ExprKind::Ident(_) => {}
-            ExprKind::Conditional(_, yes, no) | ExprKind::Binary(_, yes, no) => {
-                open.extend([&**yes, no]);
-            }
-            _ if reads(expr, &scope).slots.is_empty() => {}
-            _ => return false,
+    match &expr.kind {
+        ExprKind::Ident(_) => true,
+        ExprKind::Conditional(_, one, other) | ExprKind::Binary(_, one, other) => {
+            is_whole(one, name) && is_whole(other, name)
         }
+        _ => reads(expr, &Scope::of_names([name])).slots.is_empty(),
     }
-    true
 }

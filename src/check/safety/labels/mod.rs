@@ -35,7 +35,7 @@ use fact::{InputPart, Origin};
 pub use function::is_check;
 use places::{Place, Places};
 pub use reader::{Carrier, Check, Names, Reader};
-pub use shape::{has_whole_pattern, is_plain};
+pub use shape::takes_free_text;
 use task::{NodeSummary, Task};
 pub use value::Value;
 

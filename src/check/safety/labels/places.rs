@@ -13,9 +13,8 @@ use crate::resolve::program::Program;
 
 use super::super::super::calls::callers;
 use super::super::roots;
-use super::Label;
 use super::fact::{Facts, InputPart};
-use super::shape::{external, fitted, has_whole_pattern, input};
+use super::shape::{external, fitted, input};
 use super::value::{Step, Value};
 
 /// A place.
@@ -78,19 +77,17 @@ impl<'a> Places<'a> {
             let called = callers.get(id).is_some_and(|callers| !callers.is_empty());
             let (called, begins) = (called, roots.contains(&id));
             for (at, field) in graph.fields.entries() {
-                let name = format!("`{}`", field.name.node);
-                let marks = Facts::marked(&field.marks, &name);
+                let is_in = field.mode.is_in();
+                let marks = Facts::marked(&field.marks, &format!("`{}`", field.name.node));
                 let ty = &field.ty.node;
-                let mut value = match field.mode.is_in() && begins {
+                let mut value = match is_in && begins {
                     true => external(program, ty, marks),
                     false => fitted(program, ty, &Value::of(marks)),
                 };
-                if field.mode.is_in() && called {
+                if is_in && called {
                     value.absorb(&places.input(id, Input::Field(at), ty));
                 }
-                if has_whole_pattern(&field.constraints) {
-                    value = value.without(&Label::TEXT);
-                }
+                let value = value.matching(&field.constraints);
                 places.values.insert(Place::Field(id, at), value);
             }
             let context = graph.context.iter().flat_map(|context| &context.fields);
@@ -103,10 +100,7 @@ impl<'a> Places<'a> {
                     let of = Input::Constant(name.clone());
                     value.absorb(&places.input(id, of, &field.ty.node));
                 }
-                if has_whole_pattern(&field.constraints) {
-                    value = value.without(&Label::TEXT);
-                }
-                constants.push((name, value));
+                constants.push((name, value.matching(&field.constraints)));
             }
             places.contexts.insert(id, Value::record(constants));
         }

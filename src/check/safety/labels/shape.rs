@@ -6,14 +6,14 @@ use std::rc::Rc;
 use crate::expr::constraint::Constraints;
 use crate::expr::ty::{MESSAGE, TEXT};
 use crate::expr::{RecordId, Type};
-use crate::resolve::program::Program;
+use crate::resolve::program::{Param, Program};
 
 use super::fact::{Facts, InputPart, Label};
 use super::pattern::is_anchored;
 use super::value::{MOST_STEPS, Step, Value};
 
 /// Whether a value of the type can't carry a free text.
-pub fn is_plain(ty: &Type) -> bool {
+fn is_plain(ty: &Type) -> bool {
     match ty {
         Type::Null
         | Type::Bool
@@ -32,9 +32,24 @@ pub fn is_plain(ty: &Type) -> bool {
     }
 }
 
-/// Whether what a text's attributes ask of it leaves no room for others.
-pub fn has_whole_pattern(constraints: &Constraints) -> bool {
+/// Whether a text has to match a pattern from end to end.
+fn has_whole_pattern(constraints: &Constraints) -> bool {
     constraints.pattern.as_deref().is_some_and(is_anchored)
+}
+
+impl Value {
+    /// A value that attributes are held against: one that matches a pattern from end to end is no free text.
+    pub fn matching(self, constraints: &Constraints) -> Value {
+        match has_whole_pattern(constraints) {
+            true => self.without(&Label::TEXT),
+            false => self,
+        }
+    }
+}
+
+/// Whether a parameter takes free text of any form.
+pub fn takes_free_text(param: &Param) -> bool {
+    !has_whole_pattern(&param.constraints) && !is_plain(&param.ty.node)
 }
 
 /// A value that is written to a place of the type.
@@ -134,8 +149,8 @@ impl<'a, 'l> Shape<'a, 'l> {
         }
         let record = self.program.types.records.get(id);
         let field = record.and_then(|record| record.field(name));
-        if field.is_some_and(|field| has_whole_pattern(&field.constraints)) {
-            value = value.without(&Label::TEXT);
+        if let Some(field) = field {
+            value = value.matching(&field.constraints);
         }
         let marks = self.program.marked.get(&(id, name.to_owned()));
         let marks = marks.map(|marks| Facts::marked(marks, &format!("`{name}`")));

@@ -9,10 +9,10 @@ use crate::ir::{Channel, FieldId, GraphId, NodeId, ToolId};
 use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Each, Graph, Jump, Node, Program, SetItem, TargetKind};
 
-use super::fact::{Facts, Label};
+use super::fact::Facts;
 use super::places::{Place, Places};
 use super::reader::{Check, Names, Reader};
-use super::shape::{external, fitted, has_whole_pattern};
+use super::shape::{external, fitted};
 use super::value::{Step, Value};
 
 /// What a look at a node has found.
@@ -222,10 +222,7 @@ impl<'e, 'a> Task<'e, 'a> {
             return;
         };
         let value = fitted(self.program, &field.ty.node, &value);
-        let value = match has_whole_pattern(&field.constraints) {
-            true => value.without(&Label::TEXT),
-            false => value,
-        };
+        let value = value.matching(&field.constraints);
         self.summary.writes.push((Place::Field(self.id, at), value));
     }
 

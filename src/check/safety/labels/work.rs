@@ -9,7 +9,7 @@ use crate::resolve::program::{ModelCall, Node, TargetKind, Tool, ToolBody, Work}
 use super::fact::{Facts, Label, Origin, Trail};
 use super::places::{Input, Place};
 use super::reader::{Names, Reader};
-use super::shape::{fitted, has_whole_pattern};
+use super::shape::fitted;
 use super::task::{Arguments, Task, sent};
 use super::value::Value;
 
@@ -146,9 +146,9 @@ impl<'a> Task<'_, 'a> {
                 None => chosen.map_or_else(Value::default, |chosen| Value::of(chosen.clone())),
             };
             let value = fitted(self.program, &param.ty.node, &value);
-            let value = match is_seen || has_whole_pattern(&param.constraints) {
+            let value = match is_seen {
                 true => value.without(&Label::TEXT),
-                false => value,
+                false => value.matching(&param.constraints),
             };
             reader.declare(&param.name.node, value);
         }

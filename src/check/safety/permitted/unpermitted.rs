@@ -77,10 +77,8 @@ pub struct Unpermitted<'a> {
     none: Lacking,
     /// The nodes that call tools which have a permit, or a graph that does, with those tools.
     uses: BTreeMap<(GraphId, NodeId), FixedBitSet>,
-    /// By graph: the tools that some way from its start to its end has no permit of.
+    /// By graph: the tools that some way through it has no permit of, to its end or to where it leaves for a node of its caller.
     through: IdVec<GraphId, Lacking>,
-    /// The same, to where it leaves for a node of its caller.
-    leaves: IdVec<GraphId, Lacking>,
     /// By graph and node: the tools that some way to the node has no permit of, where it begins.
     at: BTreeMap<GraphId, Vec<Lacking>>,
     callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
@@ -113,7 +111,6 @@ impl<'a> Unpermitted<'a> {
             cfgs,
             uses: BTreeMap::new(),
             through: program.graphs.ids().map(|_| none.clone()).collect(),
-            leaves: program.graphs.ids().map(|_| none.clone()).collect(),
             all: both(tools),
             none,
             at: BTreeMap::new(),
@@ -248,9 +245,12 @@ impl<'a> Unpermitted<'a> {
     fn summaries(&mut self) {
         let mut open: Vec<GraphId> = self.program.graphs.ids().collect();
         while let Some(id) = open.pop() {
-            let Followed { end, leave, .. } = self.follow(id, &self.all);
-            let known = self.through.get_mut(id).zip(self.leaves.get_mut(id));
-            if known.is_some_and(|(ends, leaves)| ends.join(&end) | leaves.join(&leave)) {
+            let behind = self.follow(id, &self.all).behind;
+            if self
+                .through
+                .get_mut(id)
+                .is_some_and(|known| known.join(&behind))
+            {
                 let again = self.callers.get(id).into_iter().flatten();
                 open.extend(again.map(|(caller, _)| *caller));
             }
@@ -292,8 +292,7 @@ impl<'a> Unpermitted<'a> {
         let mut found = Followed {
             at: Vec::new(),
             arrows: Arrows::new(),
-            end: self.none.clone(),
-            leave: self.none.clone(),
+            behind: self.none.clone(),
         };
         let (Some(graph), Some(cfg)) = (self.program.graphs.get(id), self.cfgs.get(id)) else {
             return found;
@@ -317,7 +316,7 @@ impl<'a> Unpermitted<'a> {
             found
                 .at
                 .iter()
-                .for_each(|lacking| _ = found.end.join(lacking));
+                .for_each(|lacking| _ = found.behind.join(lacking));
         }
         found
     }
@@ -343,10 +342,7 @@ impl<'a> Unpermitted<'a> {
             return with_used(begins.clone());
         }
         let asked = asked_before(node, begins.clone());
-        let through = node.called().and_then(|(child, _)| match kind {
-            EdgeKind::Child => self.leaves.get(child),
-            _ => self.through.get(child),
-        });
+        let through = (node.called()).and_then(|(child, _)| self.through.get(child));
         let below = |mut lacking: Lacking| {
             through
                 .into_iter()
@@ -375,10 +371,8 @@ struct Followed {
     /// What has come to each block, by its number.
     at: Vec<Lacking>,
     arrows: Arrows,
-    /// What has come to its end.
-    end: Lacking,
-    /// What has come to where it leaves for a node of its caller.
-    leave: Lacking,
+    /// What has come to its end, or to where it leaves for a node of its caller.
+    behind: Lacking,
 }
 
 /// The analysis of one graph under way.
@@ -433,12 +427,8 @@ impl Following<'_, '_> {
             }
             let number = self.cfg.number(successor.to);
             let new = match (successor.to, number) {
-                (BlockId::End, _) => {
-                    self.found.end.join(lacking);
-                    false
-                }
-                (BlockId::Leave, _) => {
-                    self.found.leave.join(lacking);
+                (BlockId::End | BlockId::Leave, _) => {
+                    self.found.behind.join(lacking);
                     false
                 }
                 // Looked at when all that leads there now has been.
