@@ -3,7 +3,7 @@
 //! A forward analysis with two sets of tools: of which some way comes to a block without a `permit` that is left, and of which
 //! without one that lasts, which is for any number of calls. Where ways meet,
 //! one of them is enough; at a join none of its members may have one, as the permissions of all of them are passed on. A
-//! called graph is a summary: which ways from its start to its end pass no permit.
+//! called graph is a summary: which ways through it, to its end or to where it leaves for a node of its caller, pass no permit.
 //!
 //! A way passes a permit where the question is answered, whatever the answer. What a `skip`, a timeout or an error leads
 //! past counts for nothing. A call uses up a `permit once`.
