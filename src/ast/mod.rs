@@ -13,6 +13,7 @@ pub mod graph;
 pub mod item;
 pub mod node;
 pub mod target;
+pub mod template;
 pub mod ty;
 
 use crate::base::Spanned;

@@ -11,7 +11,6 @@ pub mod id;
 pub mod index;
 pub mod log;
 pub mod name;
-pub mod rendering;
 pub mod secret;
 pub mod shared;
 pub mod size;

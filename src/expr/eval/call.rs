@@ -193,7 +193,7 @@ fn constant_pattern(
     }
 }
 
-fn finish(
+pub(super) fn finish(
     machine: &mut Machine<'_>,
     result: Result<Value, String>,
     name: &str,

@@ -7,7 +7,7 @@ use crate::expr::ty::TypeTable;
 
 use super::machine::{Local, Node};
 use super::{
-    CompileError, call, collection, index, literal, logic, name, operator, record, select,
+    CompileError, call, collection, index, literal, logic, name, operator, record, select, template,
 };
 
 /// Expressions may nest this deep: evaluation recurses, and a thread's stack has an end.
@@ -22,6 +22,8 @@ pub(super) struct Compiler<'a> {
     nesting: usize,
     /// Whether what can't be resolved fails when it is evaluated.
     late: bool,
+    /// Whether it is an expression of a template.
+    template: bool,
 }
 
 impl<'a> Compiler<'a> {
@@ -33,6 +35,7 @@ impl<'a> Compiler<'a> {
             most_vars: 0,
             nesting: 0,
             late: false,
+            template: false,
         }
     }
 
@@ -40,6 +43,14 @@ impl<'a> Compiler<'a> {
     pub fn late(scope: &'a Scope, types: &'a TypeTable) -> Self {
         Self {
             late: true,
+            ..Self::new(scope, types)
+        }
+    }
+
+    /// For the expressions of a template, where names and operators mean what they do in Jinja.
+    pub fn of_template(scope: &'a Scope, types: &'a TypeTable) -> Self {
+        Self {
+            template: true,
             ..Self::new(scope, types)
         }
     }
@@ -70,6 +81,11 @@ impl<'a> Compiler<'a> {
     }
 
     fn construct(&mut self, expr: &Expr) -> Result<Node, CompileError> {
+        if self.template
+            && let Some(node) = template::construct(self, expr)
+        {
+            return node;
+        }
         match &expr.kind {
             ExprKind::Literal(value) => Ok(literal::compile(value)),
             ExprKind::Ident(_) => name::compile(self, expr),
@@ -110,6 +126,29 @@ impl<'a> Compiler<'a> {
     /// The innermost loop variable of that name.
     pub fn local(&self, name: &str) -> Option<Local> {
         self.vars.iter().rposition(|var| var == name).map(Local)
+    }
+
+    /// The same of those below a place.
+    pub fn local_below(&self, name: &str, below: usize) -> Option<Local> {
+        let vars = self.vars.get(..below.min(self.vars.len()))?;
+        vars.iter().rposition(|var| var == name).map(Local)
+    }
+
+    /// How many variables there are in scope.
+    pub fn depth(&self) -> usize {
+        self.vars.len()
+    }
+
+    /// A variable more, to the end of what is around it.
+    pub fn declare(&mut self, name: &str) -> Local {
+        self.vars.push(name.to_owned());
+        self.most_vars = self.most_vars.max(self.vars.len());
+        Local(self.vars.len() - 1)
+    }
+
+    /// Ends the scope of all variables but the first ones.
+    pub fn leave(&mut self, depth: usize) {
+        self.vars.truncate(depth);
     }
 
     /// Names of all loop variables in scope.

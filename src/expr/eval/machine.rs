@@ -42,7 +42,10 @@ pub(super) struct Local(pub usize);
 
 pub(super) struct Machine<'a> {
     pub env: &'a dyn Env,
-    locals: Vec<Value>,
+    /// What the variables hold; `None` of one that nothing has set.
+    locals: Vec<Option<Value>>,
+    /// What it evaluates, for messages.
+    what: &'static str,
     /// Steps that it may take in all.
     most: u64,
     /// Those that are left.
@@ -58,20 +61,46 @@ impl<'a> Machine<'a> {
     pub fn within(env: &'a dyn Env, locals: usize, most: u64) -> Self {
         Self {
             env,
-            locals: vec![Value::Null; locals],
+            locals: vec![None; locals],
+            what: "expression",
             most,
             fuel: most,
         }
     }
 
+    /// For a template.
+    pub fn of_template(self) -> Self {
+        Self {
+            what: "template",
+            ..self
+        }
+    }
+
     pub fn local(&self, local: Local) -> Value {
-        self.locals.get(local.0).cloned().unwrap_or_default()
+        self.set(local).cloned().unwrap_or_default()
+    }
+
+    /// The value of a variable; `None` where nothing has set it.
+    pub fn set(&self, local: Local) -> Option<&Value> {
+        self.locals.get(local.0)?.as_ref()
     }
 
     pub fn put(&mut self, local: Local, value: Value) {
         if let Some(place) = self.locals.get_mut(local.0) {
-            *place = value;
+            *place = Some(value);
         }
+    }
+
+    /// Takes the value of a variable out.
+    pub fn take(&mut self, local: Local) -> Value {
+        let place = self.locals.get_mut(local.0);
+        place.and_then(Option::take).unwrap_or_default()
+    }
+
+    /// Takes the values of all variables from a place on out.
+    pub fn clear(&mut self, first: usize) {
+        let places = self.locals.iter_mut().skip(first);
+        places.for_each(|place| *place = None);
     }
 
     /// Uses up fuel for `amount` iterations or elements.
@@ -90,7 +119,7 @@ impl<'a> Machine<'a> {
                 Err(EvalError::boxed(
                     span,
                     ErrorKind::Limit,
-                    format!("the expression takes more than {} steps", self.most),
+                    format!("the {} takes more than {} steps", self.what, self.most),
                 ))
             }
         }

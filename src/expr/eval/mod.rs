@@ -28,6 +28,7 @@ mod optional;
 mod record;
 mod select;
 mod shown;
+mod template;
 
 use crate::ast::expr::Expr;
 use crate::base::{FileId, Span};
@@ -40,6 +41,7 @@ use crate::value::Value;
 pub(in crate::expr) use error::brief;
 pub use error::{CompileError, ErrorKind, EvalError};
 pub use shown::{read_by, shows_no_secret};
+pub use template::TemplateProgram;
 
 use compiler::Compiler;
 use machine::{Machine, Node};

@@ -107,7 +107,7 @@ fn number(value: &Value) -> f64 {
     }
 }
 
-fn exponent(f: f64, digits: usize) -> String {
+pub(super) fn exponent(f: f64, digits: usize) -> String {
     let text = format!("{f:.digits$e}");
     match text.split_once('e') {
         Some((number, power)) => match power.strip_prefix('-') {

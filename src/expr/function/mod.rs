@@ -14,6 +14,7 @@ mod convert;
 mod effect;
 mod extreme;
 mod format;
+pub mod jinja;
 mod json;
 mod list;
 mod macros;

@@ -12,6 +12,7 @@ use super::constant::is_whole_float;
 use super::narrow::Narrowing;
 use super::path::path;
 use super::relation::assignable;
+use super::template;
 
 /// Types expressions in one scope and reports what can't be.
 ///
@@ -33,6 +34,8 @@ pub struct Checker<'a> {
     pub(super) declaring: bool,
     /// What names stand for.
     pub(super) lets: &'a [LetValue],
+    /// Whether it is a template, where names and operators mean what they do in Jinja.
+    pub(super) template: bool,
 }
 
 /// What a value goes into: a field, an argument, a result.
@@ -76,6 +79,7 @@ impl<'a> Checker<'a> {
             taker: None,
             declaring: false,
             lets: &[],
+            template: false,
         }
     }
 
@@ -138,9 +142,19 @@ impl<'a> Checker<'a> {
 
     /// The type without checking it against the hint, which only fills in what the form leaves open.
     pub(super) fn expr(&mut self, expr: &Expr, hint: Option<&Type>) -> Type {
+        match self.form(expr, hint) {
+            // In a template an optional is null where it holds nothing.
+            Type::Optional(of) if self.template => Type::nullable((*of).clone()),
+            ty => ty,
+        }
+    }
+
+    fn form(&mut self, expr: &Expr, hint: Option<&Type>) -> Type {
         match &expr.kind {
             ExprKind::Literal(literal) => {
-                if let Literal::String(text) = literal {
+                if let Literal::String(text) = literal
+                    && !self.template
+                {
                     self.plain_placeholder(text, expr.span);
                 }
                 Self::literal(literal)
@@ -156,6 +170,13 @@ impl<'a> Checker<'a> {
                 index,
                 optional,
             } => self.index(expr, operand, index, *optional),
+            ExprKind::Call {
+                target,
+                function,
+                args,
+            } if self.template => {
+                self.call_in_template(expr, target.as_deref(), function, args)
+            }
             ExprKind::Call {
                 target,
                 function,
@@ -224,6 +245,14 @@ impl<'a> Checker<'a> {
 
     pub(super) fn error(&mut self, code: &'static Code, message: String, span: Span) -> Type {
         self.report(Diagnostic::new(code, message, span))
+    }
+
+    /// The place that an expression names.
+    pub(super) fn place_of(&self, expr: &Expr) -> Option<String> {
+        match self.template {
+            true => template::place(expr),
+            false => path(expr),
+        }
     }
 
     /// A type in backticks.

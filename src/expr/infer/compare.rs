@@ -24,6 +24,11 @@ impl Checker<'_> {
     ) -> Type {
         let a = self.compared(left, right);
         let b = self.compared(right, left);
+        // What a template shows may stand in several places, in some of which null is ruled out already.
+        let guards = self.template && (a == Type::Null || b == Type::Null);
+        if guards {
+            return Type::Bool;
+        }
         if !overlaps(&a, &b, self.types) {
             self.never_equal(expr, op.node == BinaryOp::NotEqual, (left, &a), (right, &b));
         } else if self.is_text_for_enum(&a, &b, right) || self.is_text_for_enum(&b, &a, left) {
@@ -60,7 +65,8 @@ impl Checker<'_> {
 
     /// Whether one side is an enum and the other a text written out, which should be a member.
     fn is_text_for_enum(&self, of: &Type, text: &Type, written: &Expr) -> bool {
-        matches!(of.without_null(), Type::Enum(_))
+        !self.template
+            && matches!(of.without_null(), Type::Enum(_))
             && matches!(text, Type::Literal(_))
             && matches!(written.kind, ExprKind::Literal(_))
     }
@@ -120,7 +126,7 @@ impl Checker<'_> {
             return None;
         };
         let show = |text: &str| match &of {
-            Type::Enum(id) => self
+            Type::Enum(id) if !self.template => self
                 .types
                 .enums
                 .get(*id)
@@ -206,6 +212,8 @@ impl Checker<'_> {
                 self.member_of(expr, (item, &found), (of, &Type::String));
             }
             Type::Json | Type::Error | Type::Never => {}
+            Type::String | Type::Literal(_) | Type::Enum(_) if self.template => {}
+            Type::Union(_) if self.template => {}
             other => {
                 let help = match other {
                     Type::String | Type::Literal(_) => {

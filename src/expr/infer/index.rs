@@ -1,13 +1,13 @@
 //! `a[i]` and `a[?i]`.
 
-use crate::ast::expr::Expr;
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::join;
 use super::numbered::element_of;
-use super::path::path;
 use super::usage::named;
 
 impl Checker<'_> {
@@ -18,6 +18,11 @@ impl Checker<'_> {
         index: &Expr,
         optional: bool,
     ) -> Type {
+        if self.template
+            && let Some(ty) = self.index_in_template(operand, index)
+        {
+            return ty;
+        }
         let of = self.expr(operand, None);
         let ty = self.element(operand, &of, index, optional);
         let ty = match ty {
@@ -26,8 +31,8 @@ impl Checker<'_> {
             ty if optional => Type::optional(ty.without_null()),
             ty => ty,
         };
-        let ty = match path(expr) {
-            Some(path) => self.narrowed(ty, &path),
+        let ty = match self.place_of(expr) {
+            Some(place) => self.narrowed(ty, &place),
             None => ty,
         };
         self.of_filtered(expr, ty)
@@ -67,6 +72,20 @@ impl Checker<'_> {
                     None => (**of).clone(),
                 }
             }
+            Type::String | Type::Literal(_) | Type::Enum(_) if self.template => {
+                self.check_index(index);
+                Type::String
+            }
+            Type::Record(_) | Type::Union(_) if self.template => match &index.kind {
+                ExprKind::Literal(Literal::String(name)) => {
+                    let field = Name::new(name.to_string(), index.span);
+                    self.field_of(operand, of, &field, false)
+                }
+                _ => {
+                    self.expr(index, None);
+                    Type::Json
+                }
+            },
             Type::Record(id) => {
                 self.check(index, &Type::String);
                 let fields = self
@@ -107,6 +126,25 @@ impl Checker<'_> {
                 self.report(
                     Diagnostic::new(&codes::TYPE_MISMATCH, message, operand.span).maybe_help(help),
                 )
+            }
+        }
+    }
+
+    /// `state["x"]`; `None` where the operand is a value.
+    fn index_in_template(&mut self, operand: &Expr, index: &Expr) -> Option<Type> {
+        let is_state = matches!(&operand.kind, ExprKind::Ident(name) if name == "state")
+            && self.scope.state.is_some()
+            && self.named("state").is_none();
+        match &index.kind {
+            _ if !is_state => None,
+            ExprKind::Literal(Literal::String(name)) => {
+                let field = Name::new(name.to_string(), index.span);
+                let found = self.scope.field(name).map(|(_, ty)| ty.clone());
+                Some(found.unwrap_or_else(|| self.unknown_state_field(&field)))
+            }
+            _ => {
+                self.expr(index, None);
+                Some(Type::Json)
             }
         }
     }

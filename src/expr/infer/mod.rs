@@ -38,6 +38,7 @@ mod refusal;
 mod relation;
 mod select;
 mod signature;
+mod template;
 mod usage;
 mod with;
 
@@ -48,22 +49,16 @@ use super::scope::Scope;
 use super::ty::{Type, TypeTable};
 
 pub use checker::{Checker, Taker};
-pub(super) use compare::NO_RANKS;
 pub use condition::no_condition;
 pub use constant::{constant, default_value};
 pub use doomed::{doomed, never_finite};
-pub(super) use either::some_lack;
 pub use either::{has_field, narrowed};
-pub(super) use format::misformats;
 pub use join::{join, widen};
-pub(super) use narrow::has_no_null;
 pub use narrow::{Narrowing, facts};
 pub use overload::called;
 pub use path::{dotted, path};
 pub use reads::{Reads, reads};
-pub(super) use relation::nearest_text;
 pub use relation::{assignable, overlaps};
-pub(super) use usage::takes;
 
 /// The type of an expression in a scope.
 ///

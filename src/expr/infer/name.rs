@@ -25,6 +25,9 @@ impl Checker<'_> {
                 .help("name one of its fields, such as `state.x`"),
             );
         }
+        if self.template {
+            return self.unknown_in_template(expr, name);
+        }
         if TYPE_NAMES.contains(&name) {
             return Type::TypeValue;
         }

@@ -355,6 +355,11 @@ impl Checker<'_> {
                 ),
             },
             ExprKind::Call {
+                target: Some(of),
+                function,
+                ..
+            } if self.template => self.jinja_facts(function, of),
+            ExprKind::Call {
                 target: None,
                 function,
                 args,
@@ -430,7 +435,7 @@ impl Checker<'_> {
         };
         let mut known = Narrowing::new();
         for (side, other) in [(left, right), (right, left)] {
-            let Some(path) = path(side) else { continue };
+            let Some(path) = self.place_of(side) else { continue };
             if is_small(other) {
                 let (of, with) = (self.silent(side), self.silent(other));
                 known.leave_texts((&path, &of), &[with], equal, self.types);
@@ -445,7 +450,7 @@ impl Checker<'_> {
     /// `x in xs` proves that `x` isn't null where no element of `xs` is, and which texts it is not.
     fn member_facts(&mut self, item: &Expr, list: &Expr, truth: bool) -> Narrowing {
         let mut known = Narrowing::new();
-        let Some(path) = path(item).filter(|_| is_small(list)) else {
+        let Some(path) = self.place_of(item).filter(|_| is_small(list)) else {
             return known;
         };
         if let ExprKind::List(elements) = &list.kind

@@ -7,10 +7,14 @@ use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::path::path;
+use super::template::source;
 
 impl Checker<'_> {
     /// `x` may be null, in words that name it where it has a name.
     pub(super) fn may_be_null(&self, expr: &Expr) -> String {
+        if let Some(source) = source(expr).filter(|_| self.template) {
+            return format!("`{source}` may be null");
+        }
         match path(expr) {
             Some(path) => format!("`{path}` may be null"),
             None => match self.null_of(expr) {
@@ -39,6 +43,10 @@ impl Checker<'_> {
 
     /// Reports a null that nothing guards; `field` is what is read from it.
     pub(super) fn null_not_handled(&mut self, expr: &Expr, message: String, field: Option<&Name>) {
+        if self.template {
+            let of = self.silent(expr).without_null();
+            return self.unguarded(expr, &of, message);
+        }
         let help = match (path(expr), field) {
             (Some(path), Some(field)) => format!(
                 "guard it with `{path} != null`, or read through it: `{path}.?{}.orValue(..)`",

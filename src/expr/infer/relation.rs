@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::base::name::closest;
-
 use super::super::ty::{EnumId, RecordId, Type, TypeTable};
 
 /// Whether every value of `from` may stand where a `to` is expected.
@@ -72,15 +70,6 @@ pub(super) fn texts<'a>(ty: &'a Type, types: &'a TypeTable) -> Option<Texts<'a>>
             }
             Some(Texts::Of(all))
         }
-        _ => None,
-    }
-}
-
-/// The text of a type's own that is closest to a text literal.
-pub(in crate::expr) fn nearest_text(of: &Type, text: &Type, types: &TypeTable) -> Option<String> {
-    let of = of.without_null();
-    match (texts(&of, types), text) {
-        (Some(Texts::Of(known)), Type::Literal(text)) => closest(text, known).map(str::to_owned),
         _ => None,
     }
 }

@@ -27,8 +27,8 @@ impl Checker<'_> {
                 self.field_of(operand, &of, field, optional)
             }
         };
-        let ty = match path(expr) {
-            Some(path) => self.narrowed(ty, &path),
+        let ty = match self.place_of(expr) {
+            Some(place) => self.narrowed(ty, &place),
             None => ty,
         };
         self.of_filtered(expr, ty)
@@ -50,11 +50,11 @@ impl Checker<'_> {
                 None => self.unknown_state_field(field),
             });
         }
-        let id = self.enum_named(name)?;
+        let id = self.enum_named(name).filter(|_| !self.template)?;
         Some(self.member(id, field))
     }
 
-    fn unknown_state_field(&mut self, field: &Name) -> Type {
+    pub(super) fn unknown_state_field(&mut self, field: &Name) -> Type {
         let fields = self.scope.state.clone().unwrap_or_default();
         let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
         let message = format!("the state has no field `{}`", field.node);
@@ -106,6 +106,11 @@ impl Checker<'_> {
         field: &Name,
         optional: bool,
     ) -> Type {
+        if self.template
+            && let Some(ty) = self.field_in_template(operand, of, field)
+        {
+            return ty;
+        }
         match of {
             Type::Error => Type::Error,
             Type::Json => match self.field_of_content(operand, field) {
@@ -171,7 +176,10 @@ impl Checker<'_> {
             return self.report(found.meant(field.span, field, PARTS, "its fields are"));
         }
         let name = &field.node;
-        let ask = |place: &str| format!("`has({place}.{name}) ? {place}.{name} : ..`");
+        let ask = |place: &str| match self.template {
+            true => format!("`{{% if {place}.{name} is defined %}}`"),
+            false => format!("`has({place}.{name}) ? {place}.{name} : ..`"),
+        };
         let at = (name.as_str(), field.span);
         if let Some(found) = some_lack(path(operand), of, at, ask, self.types) {
             return self.report(found);
@@ -210,6 +218,12 @@ impl Checker<'_> {
             _ => found,
         };
         let found = found.meant(field.span, field, names, there_are);
+        if self.template {
+            return self.report(match found.help {
+                None => found.maybe_help(self.no_field_in_template(of, field)),
+                Some(_) => found,
+            });
+        }
         self.report(match self.uncalled_method(of, field) {
             Some(call) if found.fix.is_empty() => found
                 .help(format!("it is a method: `x.{call}`"))

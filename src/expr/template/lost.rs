@@ -2,20 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use minijinja::machinery::{Span as Range, ast};
-
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::template::{LOOP, Statement, Target};
 use crate::base::Span;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 
-use super::check::Check;
+/// Warns of what a loop sets and loses.
+pub(super) fn check(statements: &[Statement], diags: &mut Diagnostics) {
+    let mut walk = Walk {
+        names: Vec::new(),
+        open: Vec::new(),
+        lost: BTreeMap::new(),
+        diags,
+    };
+    walk.all(statements);
+}
 
-/// What is followed of the loops around a place.
-#[derive(Default)]
-pub(super) struct Loops {
+struct Walk<'a> {
+    /// Names that the template has set, the latest last.
+    names: Vec<String>,
     /// The loops around this place, the inner one last.
     open: Vec<Loop>,
     /// Names that a loop which has ended has set, each with the place.
     lost: BTreeMap<String, Span>,
+    diags: &'a mut Diagnostics,
 }
 
 struct Loop {
@@ -27,58 +38,114 @@ struct Loop {
     set: BTreeMap<String, Span>,
 }
 
-impl Check<'_> {
-    /// Goes through the body of a loop. `outside` is how many names there are outside of it.
-    pub(super) fn in_loop(&mut self, outside: usize, body: impl FnOnce(&mut Self)) {
-        self.loops.open.push(Loop {
-            outside,
-            read: BTreeSet::new(),
-            set: BTreeMap::new(),
-        });
-        body(self);
-        let Some(ended) = self.loops.open.pop() else {
-            return;
-        };
-        for (name, at) in ended.set {
-            match ended.read.contains(&name) {
-                true => self.lost_set(&name, at, None),
-                false => _ = self.loops.lost.insert(name, at),
+impl Walk<'_> {
+    fn all(&mut self, statements: &[Statement]) {
+        for statement in statements {
+            match statement {
+                Statement::Text { .. } => {}
+                Statement::Output(expr) => self.reads(expr),
+                Statement::If { condition, yes, no } => {
+                    self.reads(condition);
+                    self.all(yes);
+                    self.all(no);
+                }
+                Statement::For(each) => {
+                    self.reads(&each.over);
+                    let outside = self.names.len();
+                    self.declare(&each.target);
+                    self.names.push(LOOP.to_owned());
+                    self.open.push(Loop {
+                        outside,
+                        read: BTreeSet::new(),
+                        set: BTreeMap::new(),
+                    });
+                    each.when.iter().for_each(|when| self.reads(when));
+                    self.all(&each.body);
+                    self.ends();
+                    self.names.truncate(outside);
+                    self.all(&each.otherwise);
+                    self.names.truncate(outside);
+                }
+                Statement::Set { target, value } => {
+                    self.reads(value);
+                    if let Target::Name(name) = target {
+                        self.sets(name);
+                    }
+                    self.declare(target);
+                }
+                Statement::Capture {
+                    target,
+                    body,
+                    filtered,
+                } => {
+                    let depth = self.names.len();
+                    self.all(body);
+                    filtered.iter().for_each(|filtered| self.reads(filtered));
+                    self.names.truncate(depth);
+                    self.declare(target);
+                }
             }
         }
     }
 
-    /// Notes that a name is read.
-    pub(super) fn reads_name(&mut self, name: &str, range: Range) {
-        if let Some(at) = self.loops.lost.remove(name) {
-            let read = self.span(range);
-            self.lost_set(name, at, Some(read));
+    fn declare(&mut self, target: &Target) {
+        match target {
+            Target::Field(of, _) => self.read(of, of.span),
+            target => {
+                let names = target.names().into_iter();
+                self.names.extend(names.map(|name| name.node.clone()));
+            }
         }
-        let depth = self.locals.iter().rposition(|(known, _)| known == name);
-        for around in &mut self.loops.open {
-            if !around.set.contains_key(name) && depth.is_some_and(|at| at < around.outside) {
+    }
+
+    fn reads(&mut self, expr: &Expr) {
+        if let ExprKind::Ident(name) = &expr.kind {
+            self.read(name, expr.span);
+        }
+        expr.each_part(|part| self.reads(part));
+    }
+
+    fn read(&mut self, name: &str, place: Span) {
+        let Some(depth) = self.names.iter().rposition(|known| known == name) else {
+            return;
+        };
+        if let Some(at) = self.lost.remove(name) {
+            self.report(name, at, Some(place));
+        }
+        for around in &mut self.open {
+            if !around.set.contains_key(name) && depth < around.outside {
                 around.read.insert(name.to_owned());
             }
         }
     }
 
-    /// Notes that a name is set, behind its value.
-    pub(super) fn sets_in_loop(&mut self, set: &ast::Set) {
-        let ast::Expr::Var(var) = &set.target else {
-            return;
-        };
-        let at = self.span(var.span());
-        let depth = self.locals.iter().rposition(|(known, _)| known == var.id);
-        match self.loops.open.last_mut() {
+    /// A name is set, behind its value.
+    fn sets(&mut self, name: &Name) {
+        let depth = self.names.iter().rposition(|known| *known == name.node);
+        match self.open.last_mut() {
             // A new value outside of all loops is what is read from here on.
-            None => _ = self.loops.lost.remove(var.id),
+            None => _ = self.lost.remove(&name.node),
             Some(around) if depth.is_some_and(|depth| depth < around.outside) => {
-                around.set.entry(var.id.to_owned()).or_insert(at);
+                around.set.entry(name.node.clone()).or_insert(name.span);
             }
             Some(_) => {}
         }
     }
 
-    fn lost_set(&mut self, name: &str, at: Span, read: Option<Span>) {
+    /// A loop ends.
+    fn ends(&mut self) {
+        let Some(ended) = self.open.pop() else {
+            return;
+        };
+        for (name, at) in ended.set {
+            match ended.read.contains(&name) {
+                true => self.report(&name, at, None),
+                false => _ = self.lost.insert(name, at),
+            }
+        }
+    }
+
+    fn report(&mut self, name: &str, at: Span, read: Option<Span>) {
         let message =
             format!("`{name}` has its value from outside again in each round and behind the loop");
         let found = Diagnostic::new(&codes::LOST_SET, message, at)
@@ -86,7 +153,7 @@ impl Check<'_> {
             .help(format!(
                 "keep it in a namespace, `{{% set n = namespace({name}=..) %}}` and `{{% set n.{name} = .. %}}`, or use `loop.index`, `| length`, `| sum`"
             ));
-        self.report(match read {
+        self.diags.push(match read {
             Some(read) => found.label(read, "read here"),
             None => found,
         });

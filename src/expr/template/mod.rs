@@ -1,45 +1,31 @@
 //! Templates: prompts and other texts with Jinja placeholders.
 //!
+//! Jinja's parser gives the syntax, and [`lower`](mod@lower) makes of it the [tree](crate::ast::template) that all read: statements
+//! around expressions of the language.
+//!
 //! - [`check`](fn@check) finds what is wrong with one before it is used: syntax, names, fields, filters, nulls, each at its
-//!   place in the file.
-//! - [`Template`] is compiled once and rendered many times. Lists and maps are shown to the engine as they are,
-//!   not copied.
+//!   place in the file. Expressions are typed by [`infer`](super::infer).
+//! - [`Template`] is compiled once and rendered many times, by [`eval`](super::eval).
 //!
-//! The language is minijinja's, with strict undefined names and a bound on work, and these differences that follow from the
-//! values: null prints nothing, counts as not `defined` and makes way for `default`; a list, map or record prints as JSON.
+//! What differs from Jinja follows from the values: null prints nothing, counts as not `defined` and makes way for `default`;
+//! a list, map or record prints as JSON; a time is a text.
 //!
-//! Reading order: [`check`](mod@check) and what it uses ([`statement`], [`expression`], [`narrow`],
-//! [`filter`], [`placeholder`], [`place`], [`syntax`]); then [`render`], [`object`] and [`method`].
+//! Reading order: [`lower`](mod@lower) and what it uses ([`syntax`], [`chain`], [`foreign`]), [`check`](mod@check), [`lost`],
+//! [`placeholder`]; [`render`]; [`reads`](mod@reads) and [`printed`](mod@printed), which answer questions of other stages.
 
-mod applied;
-mod argument;
 mod chain;
 mod check;
-mod expression;
-mod filter;
 mod foreign;
-mod format;
-mod gives;
-mod keyword;
-mod language;
 mod lost;
-mod method;
-mod namespace;
-mod narrow;
-mod object;
-mod operation;
-mod parts;
-mod place;
+mod lower;
 mod placeholder;
 mod printed;
 mod reads;
-mod receiver;
 mod render;
-mod statement;
 mod syntax;
 
+pub use super::function::jinja::{filters, tests};
 pub use check::{check, check_knowing};
-pub use filter::{filters, tests};
 pub use printed::{Printed, printed};
 pub use reads::reads;
 pub use render::{Template, TemplateError};

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use minijinja::machinery::ast::{Expr, Stmt};
 use regex::Regex;
 
 use crate::ast::node::TemplateText;
+use crate::ast::template::{Statement, Target};
 use crate::base::SharedSet;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
@@ -43,16 +43,16 @@ static HALF_CLOSED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[A-Za-z_][^{}\n]*\}\}").unwrap());
 
 /// Warns of each, where the name in it is one that a placeholder could have.
-pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: &mut Diagnostics) {
-    let Stmt::Template(root) = tree else {
-        return;
-    };
+pub(super) fn check(
+    template: &TemplateText,
+    body: &[Statement],
+    scope: &Scope,
+    diags: &mut Diagnostics,
+) {
     let mut raw = Vec::new();
-    collect(&root.children, &mut Names::new(), &mut raw);
+    collect(body, &mut Names::new(), &mut raw);
     let mut open = 0_i64;
-    for (text, names) in raw {
-        // A raw text is a slice of the template, so the distance of their addresses is its offset.
-        let offset = (text.as_ptr() as usize).saturating_sub(template.text.as_ptr() as usize);
+    for (text, offset, names) in raw {
         let halves = Halves {
             template,
             scope,
@@ -97,7 +97,7 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
             diags.push(stays_plain(all.as_str(), span).help(tag));
         }
     }
-    surplus(&root.children, 0, template, diags);
+    surplus(body, 0, template, diags);
 }
 
 /// A plain text in which half a placeholder may stand.
@@ -209,41 +209,39 @@ fn stays_plain(text: &str, span: crate::base::Span) -> Diagnostic {
 /// Warns of a `}` directly behind a placeholder that closes none of the braces that stand open. How many do behind the parts;
 /// `None` where that differs from branch to branch.
 fn surplus(
-    parts: &[Stmt],
+    parts: &[Statement],
     mut open: i64,
     template: &TemplateText,
     diags: &mut Diagnostics,
 ) -> Option<i64> {
     let mut behind_value = false;
     for part in parts {
-        let mut within = |body: &[Stmt]| surplus(body, open, template, diags);
+        let mut within = |body: &[Statement]| surplus(body, open, template, diags);
         match part {
-            Stmt::EmitRaw(text) => {
-                if behind_value && open == 0 && text.raw.starts_with('}') {
-                    let offset = (text.raw.as_ptr() as usize)
-                        .saturating_sub(template.text.as_ptr() as usize);
-                    let span = template.span_of(offset, offset + 1);
+            Statement::Text { text, at } => {
+                if behind_value && open == 0 && text.starts_with('}') {
+                    let span = template.span_of(*at, *at + 1);
                     diags.push(
                         stays_plain("}", span)
                             .help("a placeholder ends with `}}`: take the third brace out"),
                     );
                 }
-                open = depth(text.raw, open);
+                open = depth(text, open);
             }
-            Stmt::EmitExpr(_) | Stmt::Set(_) => {}
-            Stmt::IfCond(branch) => {
-                let (yes, no) = (within(&branch.true_body), within(&branch.false_body));
+            Statement::Output(_) | Statement::Set { .. } => {}
+            Statement::If { yes, no, .. } => {
+                let (yes, no) = (within(yes), within(no));
                 open = yes.filter(|_| yes == no)?;
             }
-            Stmt::ForLoop(each) => {
-                let (some, none) = (within(&each.body), within(&each.else_body));
+            Statement::For(each) => {
+                let (some, none) = (within(&each.body), within(&each.otherwise));
                 if some != Some(open) || none != Some(open) {
                     return None;
                 }
             }
-            _ => return None,
+            Statement::Capture { .. } => return None,
         }
-        behind_value = matches!(part, Stmt::EmitExpr(_));
+        behind_value = matches!(part, Statement::Output(_));
     }
     Some(open)
 }
@@ -265,38 +263,37 @@ fn meant(written: &str, names: &Names, scope: &Scope) -> Option<String> {
 /// Names that the template itself has given at a place.
 type Names = SharedSet<String>;
 
-/// The plain texts, each with the names that the template has given there.
-fn collect<'a>(statements: &[Stmt<'a>], names: &mut Names, raw: &mut Vec<(&'a str, Names)>) {
+/// The plain texts, each with where it begins and the names that the template has given there.
+fn collect<'a>(
+    statements: &'a [Statement],
+    names: &mut Names,
+    raw: &mut Vec<(&'a str, usize, Names)>,
+) {
     for statement in statements {
         match statement {
-            Stmt::EmitRaw(text) => raw.push((text.raw, names.clone())),
-            Stmt::ForLoop(each) => {
+            Statement::Text { text, at } => raw.push((text, *at, names.clone())),
+            Statement::For(each) => {
                 let mut inside = names.clone();
                 name(&each.target, &mut inside);
                 collect(&each.body, &mut inside, raw);
-                collect(&each.else_body, &mut names.clone(), raw);
+                collect(&each.otherwise, &mut names.clone(), raw);
             }
-            Stmt::IfCond(branch) => {
-                collect(&branch.true_body, names, raw);
-                collect(&branch.false_body, names, raw);
+            Statement::If { yes, no, .. } => {
+                collect(yes, names, raw);
+                collect(no, names, raw);
             }
-            Stmt::Set(set) => name(&set.target, names),
-            Stmt::SetBlock(set) => {
-                collect(&set.body, &mut names.clone(), raw);
-                name(&set.target, names);
+            Statement::Set { target, .. } => name(target, names),
+            Statement::Capture { target, body, .. } => {
+                collect(body, &mut names.clone(), raw);
+                name(target, names);
             }
-            _ => {}
+            Statement::Output(_) => {}
         }
     }
 }
 
-fn name(target: &Expr, names: &mut Names) {
-    match target {
-        Expr::Var(var) => {
-            names.insert(var.id.to_owned());
-        }
-        Expr::List(list) => list.items.iter().for_each(|part| name(part, names)),
-        Expr::Tuple(list) => list.items.iter().for_each(|part| name(part, names)),
-        _ => {}
+fn name(target: &Target, names: &mut Names) {
+    for name in target.names() {
+        names.insert(name.node.clone());
     }
 }

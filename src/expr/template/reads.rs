@@ -1,26 +1,24 @@
-//! What a template reads of its scope. The engine's own answer leaves out slices, and what a `set` is made from.
+//! What a template reads of its scope.
 
-use minijinja::machinery::{self, ast};
-use minijinja::syntax::SyntaxConfig;
-
+use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::node::TemplateText;
+use crate::ast::template::{LOOP, Statement, Target};
 
 use super::super::infer::Reads;
 use super::super::scope::Scope;
-use super::{chain, parts};
+use super::lower::lower;
 
 /// What a template reads of its scope; all fields of the state where it looks one up by a computed name.
 pub fn reads(template: &TemplateText, scope: &Scope) -> Reads {
+    let Ok(lowered) = lower(template) else {
+        return Reads::default();
+    };
     let mut walk = Walk {
         scope,
         bound: Vec::new(),
         found: Reads::default(),
     };
-    if chain::too_long(&template.text).is_none()
-        && let Ok(tree) = machinery::parse(&template.text, "template", SyntaxConfig::default())
-    {
-        walk.statement(&tree);
-    }
+    walk.all(&lowered.body);
     walk.found
 }
 
@@ -33,72 +31,62 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Statements whose names may not be bound behind them.
-    fn block(&mut self, statements: &[ast::Stmt]) {
+    fn block(&mut self, statements: &[Statement]) {
         let depth = self.bound.len();
         self.all(statements);
         self.bound.truncate(depth);
     }
 
-    fn all(&mut self, statements: &[ast::Stmt]) {
+    fn all(&mut self, statements: &[Statement]) {
         for statement in statements {
-            self.statement(statement);
+            match statement {
+                Statement::Text { .. } => {}
+                Statement::Output(expr) => self.expr(expr),
+                Statement::If { condition, yes, no } => {
+                    self.expr(condition);
+                    self.block(yes);
+                    self.block(no);
+                }
+                Statement::For(each) => {
+                    self.expr(&each.over);
+                    let depth = self.bound.len();
+                    self.bound.push(LOOP.to_owned());
+                    self.bind(&each.target);
+                    each.when.iter().for_each(|when| self.expr(when));
+                    self.all(&each.body);
+                    self.bound.truncate(depth);
+                    self.block(&each.otherwise);
+                }
+                Statement::Set { target, value } => {
+                    self.expr(value);
+                    self.bind(target);
+                }
+                Statement::Capture {
+                    target,
+                    body,
+                    filtered,
+                } => {
+                    self.block(body);
+                    filtered.iter().for_each(|filtered| self.expr(filtered));
+                    self.bind(target);
+                }
+            }
         }
     }
 
-    fn statement(&mut self, statement: &ast::Stmt) {
-        use ast::Stmt;
-        let depth = self.bound.len();
-        match statement {
-            Stmt::Template(template) => self.all(&template.children),
-            Stmt::EmitExpr(emit) => self.expr(&emit.expr),
-            Stmt::ForLoop(each) => {
-                self.expr(&each.iter);
-                self.bound.push("loop".to_owned());
-                self.bind(&each.target);
-                each.filter_expr.iter().for_each(|when| self.expr(when));
-                self.all(&each.body);
-                self.bound.truncate(depth);
-                self.block(&each.else_body);
-            }
-            Stmt::IfCond(branch) => {
-                self.expr(&branch.expr);
-                self.block(&branch.true_body);
-                self.block(&branch.false_body);
-            }
-            Stmt::Set(set) => {
-                self.expr(&set.expr);
-                self.bind(&set.target);
-            }
-            Stmt::SetBlock(set) => {
-                set.filter.iter().for_each(|filter| self.expr(filter));
-                self.block(&set.body);
-                self.bind(&set.target);
-            }
-            _ => {}
-        }
+    fn bind(&mut self, target: &Target) {
+        let names = target.names().into_iter();
+        self.bound.extend(names.map(|name| name.node.clone()));
     }
 
-    fn bind(&mut self, target: &ast::Expr) {
-        match target {
-            ast::Expr::Var(var) => self.bound.push(var.id.to_owned()),
-            // A field of a namespace.
-            ast::Expr::GetAttr(_) => {}
-            names => parts::parts(names)
-                .into_iter()
-                .for_each(|name| self.bind(name)),
-        }
-    }
-
-    fn expr(&mut self, expr: &ast::Expr) {
-        match expr {
-            ast::Expr::Var(var) => self.name(var.id, None),
-            ast::Expr::GetAttr(get) => match &get.expr {
-                ast::Expr::Var(var) => self.name(var.id, Some(get.name)),
-                of => self.expr(of),
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Ident(name) => self.name(name, None),
+            ExprKind::Select { operand, field, .. } => match &operand.kind {
+                ExprKind::Ident(name) => self.name(name, Some(field)),
+                _ => self.expr(operand),
             },
-            other => parts::parts(other)
-                .into_iter()
-                .for_each(|part| self.expr(part)),
+            _ => expr.each_part(|part| self.expr(part)),
         }
     }
 

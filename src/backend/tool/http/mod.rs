@@ -5,6 +5,7 @@
 
 pub mod host;
 mod parts;
+mod rendering;
 pub mod select;
 pub mod template;
 

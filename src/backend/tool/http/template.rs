@@ -8,7 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use reqwest::Url;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::base::rendering;
+use super::rendering;
 use crate::base::secret::RunSecrets;
 
 use super::Args;

@@ -12,7 +12,7 @@ use minijinja::functions;
 use minijinja::value::{Rest, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State, Template, UndefinedBehavior, Value};
 
-use super::cancel;
+use crate::base::cancel;
 
 /// Longest text of a rendering, in bytes.
 pub const MOST_TEXT: usize = 16 << 20;

@@ -1,0 +1,381 @@
+//! Filters of texts. A number, a bool and a time count as the text that they print as.
+
+use std::borrow::Cow;
+
+use crate::value::Value;
+
+use super::super::args::{self, Computed};
+use super::super::format::exponent;
+use super::list::{bounded, flag, text_or};
+use super::operator::whole;
+use super::print::{number, printed};
+use super::{Filter, filter};
+
+/// What counts as a text.
+const CHANGE: &[&str] = &["(string | int | float | bool) -> string"];
+
+/// Any value.
+const ANY: &[&str] = &["(K?) -> string"];
+
+/// Widest field of a `format`, and most digits.
+const MOST_WIDTH: usize = 10_000;
+
+pub(super) const FILTERS: &[Filter] = &[
+    filter(
+        "|capitalize",
+        CHANGE,
+        |args| Ok(capitalized(&text(args, 0)?).into()),
+        "The text with a capital first letter, the others small.",
+    ),
+    filter("|escape", ANY, escape, "The text with `<`, `>`, `&` and quotes as HTML has them."),
+    filter(
+        "|format",
+        &["(string, K...) -> string"],
+        |args| format(&text(args, 0)?, args.get(1..).unwrap_or_default()),
+        "The text with each `%s`, `%d`, `%5.2f` .. replaced by the next value.",
+    )
+    .variadic(),
+    filter(
+        "|indent",
+        &["(string | int | float | bool, int?, bool?, bool?) -> string"],
+        indent,
+        "The lines behind the first moved to the right.",
+    )
+    .params(0, &["width", "first", "blank"]),
+    filter(
+        "|lines",
+        &["(string) -> list<string>"],
+        |args| Ok(texts(text(args, 0)?.lines())),
+        "The lines of a text.",
+    ),
+    filter(
+        "|lower",
+        CHANGE,
+        |args| Ok(text(args, 0)?.to_lowercase().into()),
+        "The text in small letters.",
+    ),
+    filter("|pprint", ANY, |args| json(args::any(args, 0)?, Some(2)), "JSON in several lines."),
+    filter(
+        "|replace",
+        &["(string | int | float | bool, string, string) -> string"],
+        |args| replaced(&text(args, 0)?, &text(args, 1)?, &text(args, 2)?),
+        "The text with one part replaced by another.",
+    )
+    .params(2, &["_from", "_to"]),
+    filter("|safe", &["(T) -> T"], |args| Ok(args::any(args, 0)?.clone()), "The value as it is."),
+    filter(
+        "|split",
+        &["(string, string?, int?) -> list<string>"],
+        |args| {
+            let most = match args.get(2) {
+                None | Some(Value::Null) => usize::MAX,
+                Some(_) => usize::try_from(args::int(args, 2)?).map_or(usize::MAX, |n| n + 1),
+            };
+            split(&text(args, 0)?, args.get(1), most)
+        },
+        "The parts between white space, or between a text.",
+    )
+    .params(0, &["_separator", "_most"]),
+    filter("|string", ANY, |args| Ok(text(args, 0)?.into_owned().into()), "As it prints."),
+    filter("|title", CHANGE, title, "The text with each word capitalized."),
+    filter(
+        "|tojson",
+        &["(K?, bool | int?) -> string"],
+        |args| match args.get(1) {
+            None | Some(Value::Null | Value::Bool(false)) => json(args::any(args, 0)?, None),
+            Some(Value::Bool(true)) => json(args::any(args, 0)?, Some(2)),
+            Some(_) => json(args::any(args, 0)?, Some(args::count(args, 1)?)),
+        },
+        "JSON, with `indent` in several lines.",
+    )
+    .params(0, &["indent"]),
+    filter(
+        "|trim",
+        &["(string | int | float | bool, string?) -> string"],
+        |args| {
+            let of = text(args, 0)?;
+            Ok(match text_or(args, 1, "")? {
+                "" => of.trim().into(),
+                signs => of.trim_matches(|c| signs.contains(c)).into(),
+            })
+        },
+        "The text without white space at its ends.",
+    )
+    .params(0, &["_characters"]),
+    filter(
+        "|upper",
+        CHANGE,
+        |args| Ok(text(args, 0)?.to_uppercase().into()),
+        "The text in capital letters.",
+    ),
+];
+
+/// What a value prints as.
+pub(super) fn text(args: &[Value], at: usize) -> Result<Cow<'_, str>, String> {
+    printed(args::any(args, at)?)
+}
+
+pub(super) fn texts<'a>(parts: impl Iterator<Item = &'a str>) -> Value {
+    parts.map(Value::from).collect::<Vec<_>>().into()
+}
+
+pub(super) fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    first + &chars.as_str().to_lowercase()
+}
+
+pub(super) fn replaced(of: &str, from: &str, to: &str) -> Computed {
+    let more = of.matches(from).count().saturating_mul(to.len());
+    bounded(of.len().saturating_add(more))?;
+    Ok(of.replace(from, to).into())
+}
+
+/// The parts of a text, `most` at most.
+pub(super) fn split(of: &str, by: Option<&Value>, most: usize) -> Computed {
+    Ok(match by.filter(|by| !by.is_null()).map(Value::as_str) {
+        Some(Some("")) => return Err("the separator is empty".to_owned()),
+        Some(Some(by)) => texts(of.splitn(most, by)),
+        Some(None) => return Err("the separator is no text".to_owned()),
+        None if most == usize::MAX => texts(of.split_whitespace()),
+        None => {
+            let (mut parts, mut rest) = (Vec::new(), of.trim_start());
+            while parts.len() + 1 < most
+                && let Some(end) = rest.find(char::is_whitespace)
+            {
+                let (part, behind) = rest.split_at(end);
+                parts.push(part);
+                rest = behind.trim_start();
+            }
+            texts(parts.into_iter().chain((!rest.is_empty()).then_some(rest)))
+        }
+    })
+}
+
+fn escape(args: &[Value]) -> Computed {
+    let mut out = String::new();
+    for c in text(args, 0)?.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#x27;"),
+            '/' => out.push_str("&#x2f;"),
+            c => out.push(c),
+        }
+    }
+    Ok(out.into())
+}
+
+fn title(args: &[Value]) -> Computed {
+    let (mut out, mut begins) = (String::new(), true);
+    for c in text(args, 0)?.chars() {
+        match begins {
+            true => out.extend(c.to_uppercase()),
+            false => out.extend(c.to_lowercase()),
+        }
+        begins = matches!(c, '-' | '(' | '{' | '[' | '<') || c.is_whitespace();
+    }
+    Ok(out.into())
+}
+
+fn indent(args: &[Value]) -> Computed {
+    let of = text(args, 0)?;
+    let width = match args.get(1) {
+        None | Some(Value::Null) => 4,
+        Some(_) => args::count(args, 1)?,
+    };
+    let (first, blank) = (flag(args, 2), flag(args, 3));
+    bounded(of.len().saturating_add(of.lines().count().saturating_mul(width)))?;
+    let of = of.strip_suffix('\n').unwrap_or(&of);
+    let lines = of.split('\n').enumerate().map(|(at, line)| {
+        let moved = (at > 0 || first) && (blank || !line.trim_end_matches('\r').is_empty());
+        format!("{}{line}", " ".repeat(if moved { width } else { 0 }))
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n").into())
+}
+
+/// JSON with a blank behind each `:` and `,`, or in lines that are indented so far. Signs of HTML are escaped.
+fn json(value: &Value, indent: Option<usize>) -> Computed {
+    value.check_finite()?;
+    let json = value.to_json();
+    let mut out = Vec::new();
+    let blanks = " ".repeat(indent.unwrap_or(0).min(64));
+    let written = match indent {
+        Some(_) => {
+            let pretty = serde_json::ser::PrettyFormatter::with_indent(blanks.as_bytes());
+            let mut to = serde_json::Serializer::with_formatter(&mut out, pretty);
+            serde::Serialize::serialize(&json, &mut to)
+        }
+        None => {
+            let mut to = serde_json::Serializer::with_formatter(&mut out, Spaced);
+            serde::Serialize::serialize(&json, &mut to)
+        }
+    };
+    written.map_err(|error| error.to_string())?;
+    let text = String::from_utf8(out).map_err(|error| error.to_string())?;
+    let escapes = [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("'", "\\u0027")];
+    let escaped = escapes.iter().fold(text, |text, (sign, code)| text.replace(sign, code));
+    Ok(escaped.into())
+}
+
+/// JSON as Python writes it.
+struct Spaced;
+
+impl serde_json::ser::Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + std::io::Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
+        writer.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object_key<W: ?Sized + std::io::Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
+        writer.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, writer: &mut W) -> std::io::Result<()> {
+        writer.write_all(b": ")
+    }
+}
+
+/// A verb of a format: `%-8.2f`.
+struct Verb {
+    flags: String,
+    width: usize,
+    precision: Option<usize>,
+    letter: char,
+}
+
+/// Fills values into a text as C's `printf` does.
+fn format(of: &str, values: &[Value]) -> Computed {
+    let mut values = values.iter();
+    let (mut out, mut rest) = (String::new(), of);
+    while let Some((before, behind)) = rest.split_once('%') {
+        out.push_str(before);
+        let (verb, behind) = read_verb(behind)?;
+        rest = behind;
+        match verb.letter {
+            '%' => out.push('%'),
+            _ => {
+                let value = values.next().ok_or("there are fewer values than verbs")?;
+                out.push_str(&filled(&verb, value)?);
+            }
+        }
+        bounded(out.len())?;
+    }
+    out.push_str(rest);
+    match values.next() {
+        Some(_) => Err("there are more values than verbs".to_owned()),
+        None => Ok(out.into()),
+    }
+}
+
+fn read_verb(text: &str) -> Result<(Verb, &str), String> {
+    let rest = text.trim_start_matches(['-', '+', ' ', '0', '#']);
+    let flags = text.get(..text.len() - rest.len()).unwrap_or_default();
+    let (width, rest) = read_size(rest)?;
+    let (precision, rest) = match rest.strip_prefix('.') {
+        Some(rest) => {
+            let (precision, rest) = read_size(rest)?;
+            (Some(precision.unwrap_or(0)), rest)
+        }
+        None => (None, rest),
+    };
+    let letter = rest.chars().next().ok_or("the text ends after `%`")?;
+    let verb = Verb {
+        flags: flags.to_owned(),
+        width: width.unwrap_or(0),
+        precision,
+        letter,
+    };
+    Ok((verb, rest.get(letter.len_utf8()..).unwrap_or_default()))
+}
+
+/// A width or a number of digits, where there is one.
+fn read_size(text: &str) -> Result<(Option<usize>, &str), String> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    match text.get(..text.len() - rest.len()) {
+        None | Some("") => Ok((None, text)),
+        Some(digits) => match digits.parse().ok().filter(|size| *size <= MOST_WIDTH) {
+            Some(size) => Ok((Some(size), rest)),
+            None => Err(format!("a width is a number up to {MOST_WIDTH}")),
+        },
+    }
+}
+
+fn filled(verb: &Verb, value: &Value) -> Result<String, String> {
+    let has = |flag: char| verb.flags.contains(flag);
+    let wrong = || format!("`%{}` has no meaning for `{}`", verb.letter, value.kind());
+    let digits = verb.precision.unwrap_or(6);
+    let number_of = || match value {
+        Value::Float(float) => Ok(*float),
+        value => whole(value).map(|int| int as f64).ok_or_else(wrong),
+    };
+    let int_of = || match value {
+        Value::Float(float) if matches!(verb.letter, 'd' | 'i' | 'u') => Ok(*float as i64),
+        value => whole(value).ok_or_else(wrong),
+    };
+    let sign = |negative: bool| match negative {
+        true => "-",
+        false if has('+') => "+",
+        false if has(' ') => " ",
+        false => "",
+    };
+    let (sign, body) = match verb.letter {
+        's' | 'r' => {
+            let text = printed(value)?;
+            let most = verb.precision.unwrap_or(usize::MAX);
+            ("", text.chars().take(most).collect())
+        }
+        'c' => match value {
+            Value::String(text) if text.chars().count() == 1 => ("", text.to_string()),
+            _ => {
+                let code = u32::try_from(int_of()?).ok().and_then(char::from_u32);
+                ("", code.ok_or_else(wrong)?.to_string())
+            }
+        },
+        'd' | 'i' | 'u' => {
+            let int = int_of()?;
+            (sign(int < 0), format!("{:0>1$}", int.unsigned_abs(), verb.precision.unwrap_or(0)))
+        }
+        'x' | 'X' | 'o' => {
+            let int = int_of()?;
+            let size = int.unsigned_abs();
+            let (mark, body) = match verb.letter {
+                'x' => ("0x", format!("{size:x}")),
+                'X' => ("0X", format!("{size:X}")),
+                _ => ("0o", format!("{size:o}")),
+            };
+            (sign(int < 0), format!("{}{body}", if has('#') { mark } else { "" }))
+        }
+        'f' | 'F' => {
+            let float = number_of()?;
+            (sign(float < 0.0), format!("{:.digits$}", float.abs()))
+        }
+        'e' | 'E' => {
+            let float = number_of()?;
+            let text = exponent(float.abs(), digits);
+            let text = if verb.letter == 'E' { text.to_uppercase() } else { text };
+            (sign(float < 0.0), text)
+        }
+        'g' | 'G' => {
+            let float = number_of()?;
+            let text = number(float.abs());
+            (sign(float < 0.0), text.strip_suffix(".0").unwrap_or(&text).to_owned())
+        }
+        letter => return Err(format!("`%{letter}` is no verb")),
+    };
+    let missing = verb.width.saturating_sub(sign.len() + body.chars().count());
+    Ok(match (has('-'), has('0') && !matches!(verb.letter, 's' | 'r' | 'c')) {
+        (true, _) => format!("{sign}{body}{}", " ".repeat(missing)),
+        (false, true) => format!("{sign}{}{body}", "0".repeat(missing)),
+        (false, false) => format!("{}{sign}{body}", " ".repeat(missing)),
+    })
+}
