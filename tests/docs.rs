@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use graphc::compile::compile;
 use graphc::diag::{Level, render};
-use graphc::expr::function::{BuiltinKind, FunctionSpec, forms, functions as table};
+use graphc::expr::function::{BuiltinKind, FunctionSpec, forms, functions as table, jinja};
 
 use marked::blocks::{Kind, blocks, documents, pages};
 
@@ -117,6 +117,19 @@ fn functions() -> String {
         for function in table().iter().filter(|f| f.module == module) {
             out.push_str(&row(function));
         }
+    }
+    out += "\n## Filters of templates\n\nOf [templates](language/templates.md) alone.\n\n| filter | meaning |\n|---|---|\n";
+    for name in jinja::filters() {
+        let filter = jinja::find(&format!("|{name}")).unwrap();
+        let params = jinja::params(name).unwrap();
+        let named = params.names.iter().map(|name| name.trim_start_matches('_'));
+        let more = params.variadic.then_some("..");
+        let args: Vec<&str> = named.chain(more).collect();
+        let args = match args.is_empty() {
+            true => String::new(),
+            false => format!("({})", args.join(", ")),
+        };
+        writeln!(out, "| `x \\| {name}{args}` | {} |", filter.doc.replace('|', "\\|")).unwrap();
     }
     out
 }

@@ -38,8 +38,11 @@ impl Checker<'_> {
     pub(super) fn named(&self, name: &str) -> Option<Type> {
         let local = self.locals.iter().rfind(|(n, _)| n == name);
         let ty = local.map(|(_, ty)| ty);
-        ty.or_else(|| self.scope.slot(name).and_then(|slot| self.scope.ty(slot)))
-            .cloned()
+        let ty = ty.or_else(|| self.scope.slot(name).and_then(|slot| self.scope.ty(slot)));
+        match ty? {
+            Type::Optional(of) if self.template => Some(Type::nullable((**of).clone())),
+            ty => Some(ty.clone()),
+        }
     }
 
     fn unknown_name(&mut self, expr: &Expr, name: &str, hint: Option<&Type>) -> Type {

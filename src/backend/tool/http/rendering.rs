@@ -1,8 +1,7 @@
-//! Bounds of the template engine, for all that renders templates: how long a text may get, and how much is made on the way to it.
+//! Bounds of the template engine that fills the texts of requests: how long a text may get, and how much is made on the way to it.
 //!
 //! The engine itself bounds its instructions. One instruction may work on a text or a list of any size (`join`, `replace`, `sort`), so filters
-//! are charged for what they are given and what they will make, before they do. So is what grows from round to round of a loop
-//! ([`charge_growth`]), and what is printed.
+//! are charged for what they are given and what they will make, before they do.
 
 use std::cell::Cell;
 use std::io;
@@ -28,9 +27,6 @@ const MOST_LEVELS: usize = 100;
 
 /// Most parts of `slice`, and elements of `batch`.
 const MOST_PARTS: usize = 100_000;
-
-/// For a value that replaces one before it, a part of its size is charged: honest ones grow a little in each round.
-const GROWTH: u64 = 4;
 
 /// Filters of the engine that work on all of what they are given.
 const CHARGED: [&str; 23] = [
@@ -115,16 +111,6 @@ pub fn render(template: &Template<'_, '_>, context: Value) -> Result<String, Err
     }
 }
 
-/// Renders a text that is a template of its own, within the bounds.
-///
-/// # Errors
-/// As [`render`] has them.
-pub fn lone(text: &str, context: Value) -> Result<String, Error> {
-    let mut environment = Environment::new();
-    bound(&mut environment, UndefinedBehavior::default());
-    render(&environment.template_from_str(text)?, context)
-}
-
 /// Runs something that renders, with all that a rendering may use.
 pub fn within<T>(work: impl FnOnce() -> T) -> T {
     let before = LEFT.replace(MOST_WORK);
@@ -155,21 +141,6 @@ pub fn charge(bytes: u64) -> Result<(), Error> {
 /// As [`charge`] has them, and where a value is nested without end.
 pub fn charge_value(value: &Value) -> Result<(), Error> {
     walk(value, MOST_LEVELS)
-}
-
-/// Charges for a value that takes the place of an earlier one: a quarter of it.
-///
-/// # Errors
-/// As [`charge_value`] has them, and where it is a text that is too long.
-pub fn charge_growth(value: &Value) -> Result<(), Error> {
-    if value.as_str().is_some_and(|text| text.len() > MOST_TEXT) {
-        return Err(too_long());
-    }
-    let before = LEFT.get();
-    charge_value(value)?;
-    let used = before - LEFT.get();
-    LEFT.set(before - used / GROWTH);
-    Ok(())
 }
 
 fn walk(value: &Value, levels: usize) -> Result<(), Error> {

@@ -60,7 +60,7 @@ pub(super) const FILTERS: &[Filter] = &[
     .variadic(),
     filter(
         "|first",
-        &["(list<T>) -> T?", "(string) -> string?", "(map<K>) -> string?"],
+        &["(list<T>) -> T?", "(map<K>) -> string?", "(string) -> string?"],
         |args| Ok(elements(args::any(args, 0)?)?.first().cloned().unwrap_or_default()),
         "The first element; null of an empty list.",
     ),

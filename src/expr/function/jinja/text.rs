@@ -318,10 +318,7 @@ fn filled(verb: &Verb, value: &Value) -> Result<String, String> {
         Value::Float(float) => Ok(*float),
         value => whole(value).map(|int| int as f64).ok_or_else(wrong),
     };
-    let int_of = || match value {
-        Value::Float(float) if matches!(verb.letter, 'd' | 'i' | 'u') => Ok(*float as i64),
-        value => whole(value).ok_or_else(wrong),
-    };
+    let int_of = || whole(value).ok_or_else(wrong);
     let sign = |negative: bool| match negative {
         true => "-",
         false if has('+') => "+",

@@ -87,7 +87,7 @@ impl Checker<'_> {
             {
                 Some(list)
             }
-            Some(Kind::Text) => {
+            Some(Kind::Text) if filter != "sum" => {
                 let found = named(of, &self.show(ty));
                 let message =
                     format!("the filter `{filter}` goes through {found} sign by sign");

@@ -71,6 +71,14 @@ pub(super) fn element(of: &Type) -> Type {
 pub(super) fn shown(params: &[&Pattern]) -> String {
     let mut all: Vec<&str> = Vec::new();
     params.iter().for_each(|param| words(param, &mut all));
+    // What prints as a text goes for one, and whole numbers are numbers.
+    let plain = |word: &str| matches!(word, "a whole number" | "a number" | "a bool");
+    if all.contains(&"a text") && !all.contains(&"a list") && all.contains(&"a bool") {
+        all.retain(|word| !plain(word));
+    }
+    if all.contains(&"a number") {
+        all.retain(|word| *word != "a whole number");
+    }
     match all.split_last() {
         Some((last, [])) => (*last).to_owned(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),

@@ -26,7 +26,8 @@ impl Lower<'_> {
         let name = filter_name(written);
         let at = place.start..place.start + written.len();
         let Some(params) = jinja::params(name) else {
-            self.no_filter(written, at);
+            let source = self.template.text.get(begins(&of)..ends(&of));
+            self.no_filter(written, at, source.unwrap_or("x"));
             return self.wrong(of, args, place);
         };
         let sign = format!("|{name}");
@@ -78,14 +79,15 @@ impl Lower<'_> {
         self.operator("", parts, start..place.end)
     }
 
-    fn no_filter(&mut self, name: &str, at: Range<usize>) {
+    fn no_filter(&mut self, name: &str, at: Range<usize>, of: &str) {
         let span = self.at(at);
         let found = Diagnostic::new(&codes::UNKNOWN_FILTER, format!("no filter `{name}`"), span);
         let method = function::find(name, true).or_else(|| jinja::find(&format!(".{name}")));
         let help = match method {
             Some(method) => {
                 let empty = method.arities().any(|count| count == 1);
-                Some(format!("it is a method: `x.{name}({})`", if empty { "" } else { ".." }))
+                let args = if empty { "" } else { ".." };
+                Some(format!("it is a method: `{of}.{name}({args})`"))
             }
             None => foreign::call::in_template(name),
         };
@@ -252,7 +254,7 @@ impl Lower<'_> {
         let (filter, place) = self.text_of(named, "the name of a filter")?;
         if jinja::params(filter_name(&filter)).is_none() {
             let found = self.problems.len();
-            self.no_filter(&filter, place);
+            self.no_filter(&filter, place, "x");
             self.problems.iter_mut().skip(found).for_each(|found| found.fix.clear());
             return None;
         }
