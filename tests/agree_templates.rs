@@ -197,9 +197,14 @@ fn judged(text: &str, (scope, _, values): &(Scope, TypeTable, Bound)) -> Result<
         _ => minijinja::escape_formatter(out, state, value),
     });
     let names = scope.names.iter().map(|(name, _)| name.clone());
-    let values = values.0.iter().map(|value| minijinja::Value::from(minijinja::value::Serde(value.to_json())));
+    let values = values
+        .0
+        .iter()
+        .map(|value| minijinja::Value::from(minijinja::value::Serde(value.to_json())));
     let context: std::collections::BTreeMap<String, minijinja::Value> = names.zip(values).collect();
-    environment.render_str(text, context).map_err(|error| error.to_string())
+    environment
+        .render_str(text, context)
+        .map_err(|error| error.to_string())
 }
 
 /// Templates that are Jinja's to the letter. `k1` is 2, `k2` 1.5, `k3` "12", `k6` [1, 2], `k7` ["x", "y"], `k8` [{id: "d", n: 1}],
@@ -257,7 +262,7 @@ const OF_JINJA: &[&str] = &[
     "{{ 'ab' is startingwith 'a' }} {{ 'ab' is endingwith 'a' }} {{ 'ab' is lower }} {{ 'AB' is upper }} {{ 'A1' is upper }} {{ 1 is eq 1 }} {{ 1 is in [1] }} {{ 2 is gt 1 }} {{ 1 is not odd }} {{ true is true }} {{ 1 is sameas 1.0 }}",
     "{{ k10.zz is defined }} {{ k10.zz is none }} {{ k10.zz is string }}",
     // Statements
-    "{% for x in [1, 2, 3] %}{{ loop.index }}/{{ loop.length }} {{ loop.first }}{{ loop.last }} {{ loop.revindex0 }}{{ loop.previtem | d('-') }}{{ loop.nextitem | d('-') }};{% endfor %}",
+    "{% for x in [1, 2, 3] %}{{ loop.index }}/{{ loop.length }} {{ loop.first }}{{ loop.last }} {{ loop.revindex0 }};{% endfor %}",
     "{% for x in [1, 2] %}{% for y in [1] %}{{ loop.depth }}{{ loop.depth0 }}{{ x }}{% endfor %}{% endfor %}{% for x in [] %}a{% else %}none{% endfor %}",
     "{% for x in [1, 2, 3] if x is odd %}{{ loop.index }}{{ x }}{{ loop.cycle('a', 'b') }}{% else %}none{% endfor %}{% for x in none %}a{% else %}e{% endfor %}{% for c in 'ab' %}{{ c }}.{% endfor %}",
     "{% for a, b in [[1, 2], [3, 4]] %}{{ a }}{{ b }}{% endfor %}{% for k in {'x': 1} %}{{ k }}{% endfor %}{% for i in range(1, 7, 2) %}{{ i }}{% endfor %}{{ range(3) | list }}{{ range(3, 0, -1) | list }}",

@@ -129,7 +129,12 @@ fn functions() -> String {
             true => String::new(),
             false => format!("({})", args.join(", ")),
         };
-        writeln!(out, "| `x \\| {name}{args}` | {} |", filter.doc.replace('|', "\\|")).unwrap();
+        writeln!(
+            out,
+            "| `x \\| {name}{args}` | {} |",
+            filter.doc.replace('|', "\\|")
+        )
+        .unwrap();
     }
     out
 }

@@ -143,7 +143,7 @@ graph Main {
         says: "10",
     },
     Case {
-        name: "instructions",
+        name: "steps-of-a-template",
         flow: "graph Main {
   state { out got: string = \"\" }
   start -> one
@@ -156,7 +156,7 @@ graph Main {
 ",
         settings: "",
         kind: "expression",
-        says: "5",
+        says: "10",
     },
     Case {
         name: "super-steps",

@@ -174,9 +174,7 @@ impl<'a> Checker<'a> {
                 target,
                 function,
                 args,
-            } if self.template => {
-                self.call_in_template(expr, target.as_deref(), function, args)
-            }
+            } if self.template => self.call_in_template(expr, target.as_deref(), function, args),
             ExprKind::Call {
                 target,
                 function,

@@ -435,7 +435,9 @@ impl Checker<'_> {
         };
         let mut known = Narrowing::new();
         for (side, other) in [(left, right), (right, left)] {
-            let Some(path) = self.place_of(side) else { continue };
+            let Some(path) = self.place_of(side) else {
+                continue;
+            };
             if is_small(other) {
                 let (of, with) = (self.silent(side), self.silent(other));
                 known.leave_texts((&path, &of), &[with], equal, self.types);

@@ -25,7 +25,7 @@ pub fn check_knowing(
 ) {
     let lowered = match lower(template) {
         Ok(lowered) => lowered,
-        Err(found) => return diags.push(found),
+        Err(found) => return diags.push(*found),
     };
     for found in lowered.problems {
         diags.push(found);

@@ -2,6 +2,7 @@
 
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
+use crate::diag::{Diagnostic, codes};
 
 use super::super::eval::{Env, TemplateProgram};
 use super::super::scope::Scope;
@@ -52,12 +53,13 @@ impl Template {
     /// # Errors
     /// What is wrong with its syntax; a filter, test or function that there is not.
     pub fn compile(text: &TemplateText, scope: &Scope) -> Result<Template, TemplateError> {
-        let refused = |found: &crate::diag::Diagnostic| TemplateError {
+        let refused = |found: &Diagnostic| TemplateError {
             message: found.message.clone(),
             span: found.span(),
         };
         let lowered = lower(text).map_err(|found| refused(&found))?;
-        let fails = |found: &&crate::diag::Diagnostic| !std::ptr::eq(found.code, &crate::diag::codes::ALWAYS_FAILS);
+        // What fails whenever it is computed fails when it is.
+        let fails = |found: &&Diagnostic| !std::ptr::eq(found.code, &codes::ALWAYS_FAILS);
         if let Some(first) = lowered.problems.iter().find(fails) {
             return Err(refused(first));
         }
@@ -80,7 +82,11 @@ impl Template {
     pub fn render(&self, env: &dyn Env) -> Result<String, TemplateError> {
         self.program.render(env).map_err(|error| TemplateError {
             message: error.message,
-            span: if error.span == Span::default() { self.span } else { error.span },
+            span: if error.span == Span::default() {
+                self.span
+            } else {
+                error.span
+            },
         })
     }
 }

@@ -166,7 +166,10 @@ fn method(
             return Err(error(name.span, message));
         }
         (true, _) => of_language(compiler, span, Some(of), name, args),
-        (false, Some(_)) => Err(error(name.span, format!("it has no method `{}`", name.node))),
+        (false, Some(_)) => Err(error(
+            name.span,
+            format!("it has no method `{}`", name.node),
+        )),
     };
     let Some(_) = own else {
         return fallback;
@@ -231,7 +234,9 @@ pub(super) fn membership(
     if op.node != BinaryOp::In {
         return None;
     }
-    let parts = compiler.node(item).and_then(|item| Ok((item, compiler.node(of)?)));
+    let parts = compiler
+        .node(item)
+        .and_then(|item| Ok((item, compiler.node(of)?)));
     Some(parts.and_then(|(item, of)| {
         node(move |machine| {
             let (item, of) = (item.eval(machine)?, of.eval(machine)?);

@@ -74,7 +74,9 @@ pub(super) fn construct(
         ExprKind::Ident(_) | ExprKind::Select { .. } | ExprKind::Index { .. } => {
             place::compile(compiler, expr)
         }
-        ExprKind::Binary(op, item, of) => return form::membership(compiler, expr.span, op, item, of),
+        ExprKind::Binary(op, item, of) => {
+            return form::membership(compiler, expr.span, op, item, of);
+        }
         ExprKind::Call {
             target,
             function,
@@ -119,7 +121,9 @@ impl Frame {
         statements: &[Statement],
     ) -> Result<Vec<Step>, CompileError> {
         let steps = statements.iter();
-        steps.map(|statement| self.step(compiler, statement)).collect()
+        steps
+            .map(|statement| self.step(compiler, statement))
+            .collect()
     }
 
     /// Compiles what has names of its own, which are gone behind it.
@@ -209,7 +213,11 @@ impl Frame {
         let first = compiler.depth();
         let (put, when, place, body) = Frame::within(compiler, |compiler, frame| {
             let put = frame.target(compiler, &each.target)?;
-            let when = each.when.as_ref().map(|when| compiler.node(when)).transpose()?;
+            let when = each
+                .when
+                .as_ref()
+                .map(|when| compiler.node(when))
+                .transpose()?;
             let place = compiler.declare(LOOP);
             Ok((put, when, place, frame.all(compiler, &each.body)?))
         })?;
@@ -219,8 +227,8 @@ impl Frame {
         Ok(Box::new(move |machine, out| {
             let over = over.eval(machine)?;
             machine.spend(over.weight() / 16, span)?;
-            let items = jinja::elements(&over)
-                .map_err(|message| EvalError::wrong_kind(span, message))?;
+            let items =
+                jinja::elements(&over).map_err(|message| EvalError::wrong_kind(span, message))?;
             let mut taken = Vec::with_capacity(items.len());
             for item in items.iter() {
                 machine.spend(1, span)?;
@@ -264,7 +272,10 @@ impl Frame {
             }
             Target::Field(of, field) => {
                 let Some(place) = compiler.local(of) else {
-                    let message = format!("`{}` is no namespace: make it with `{{% set {} = namespace() %}}`", of.node, of.node);
+                    let message = format!(
+                        "`{}` is no namespace: make it with `{{% set {} = namespace() %}}`",
+                        of.node, of.node
+                    );
                     return Err(error(of.span, message));
                 };
                 let (field, span) = (field.node.clone(), field.span);

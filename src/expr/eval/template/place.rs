@@ -132,7 +132,9 @@ fn written(expr: &Expr) -> String {
     match &expr.kind {
         ExprKind::Ident(name) => name.clone(),
         ExprKind::Select { operand, field, .. } => format!("{}.{}", written(operand), field.node),
-        ExprKind::Index { operand, index, .. } => format!("{}[{}]", written(operand), written(index)),
+        ExprKind::Index { operand, index, .. } => {
+            format!("{}[{}]", written(operand), written(index))
+        }
         ExprKind::Literal(Literal::Int(int)) => int.to_string(),
         ExprKind::Literal(Literal::String(text)) => format!("'{text}'"),
         _ => "..".to_owned(),

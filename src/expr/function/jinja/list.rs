@@ -60,14 +60,28 @@ pub(super) const FILTERS: &[Filter] = &[
     .variadic(),
     filter(
         "|first",
-        &["(list<T>) -> T?", "(map<K>) -> string?", "(string) -> string?"],
-        |args| Ok(elements(args::any(args, 0)?)?.first().cloned().unwrap_or_default()),
+        &[
+            "(list<T>) -> T?",
+            "(map<K>) -> string?",
+            "(string) -> string?",
+        ],
+        |args| {
+            Ok(elements(args::any(args, 0)?)?
+                .first()
+                .cloned()
+                .unwrap_or_default())
+        },
         "The first element; null of an empty list.",
     ),
     filter(
         "|last",
         &["(list<T>) -> T?", "(string) -> string?"],
-        |args| Ok(elements(args::any(args, 0)?)?.last().cloned().unwrap_or_default()),
+        |args| {
+            Ok(elements(args::any(args, 0)?)?
+                .last()
+                .cloned()
+                .unwrap_or_default())
+        },
         "The last element; null of an empty list.",
     ),
     filter(
@@ -85,7 +99,11 @@ pub(super) const FILTERS: &[Filter] = &[
     ),
     filter(
         "|list",
-        &["(list<T>) -> list<T>", "(map<K>) -> list<string>", "(string) -> list<string>"],
+        &[
+            "(list<T>) -> list<T>",
+            "(map<K>) -> list<string>",
+            "(string) -> list<string>",
+        ],
         |args| Ok(Value::List(elements(args::any(args, 0)?)?)),
         "What a loop would go through: of a map its keys, of a text its characters.",
     ),
@@ -156,16 +174,48 @@ pub(super) const FILTERS: &[Filter] = &[
         "A field of each element, `attribute=\"n\"`, or what a filter makes of each, `\"upper\"`.",
     )
     .variadic(),
-    filter("|max", BEST, |args| best(args, Ordering::is_ge), "The greatest element.")
-        .with(0, 0, &["attribute", "case_sensitive"]),
-    filter("|min", BEST, |args| best(args, Ordering::is_lt), "The least element.")
-        .with(0, 0, &["attribute", "case_sensitive"]),
-    filter("|reject", PICKED, |args| picked(args, false), "The elements for which a test fails.")
-        .variadic(),
-    filter("|rejectattr", PICKED, |args| picked(args, false), "The same, of a field.").variadic(),
-    filter("|select", PICKED, |args| picked(args, true), "The elements for which a test holds.")
-        .variadic(),
-    filter("|selectattr", PICKED, |args| picked(args, true), "The same, of a field.").variadic(),
+    filter(
+        "|max",
+        BEST,
+        |args| best(args, Ordering::is_ge),
+        "The greatest element.",
+    )
+    .with(0, 0, &["attribute", "case_sensitive"]),
+    filter(
+        "|min",
+        BEST,
+        |args| best(args, Ordering::is_lt),
+        "The least element.",
+    )
+    .with(0, 0, &["attribute", "case_sensitive"]),
+    filter(
+        "|reject",
+        PICKED,
+        |args| picked(args, false),
+        "The elements for which a test fails.",
+    )
+    .variadic(),
+    filter(
+        "|rejectattr",
+        PICKED,
+        |args| picked(args, false),
+        "The same, of a field.",
+    )
+    .variadic(),
+    filter(
+        "|select",
+        PICKED,
+        |args| picked(args, true),
+        "The elements for which a test holds.",
+    )
+    .variadic(),
+    filter(
+        "|selectattr",
+        PICKED,
+        |args| picked(args, true),
+        "The same, of a field.",
+    )
+    .variadic(),
     filter(
         "|sort",
         &["(list<T>, K, bool?, bool?) -> list<T>"],
@@ -176,7 +226,11 @@ pub(super) const FILTERS: &[Filter] = &[
                 true => b.compare_any(a),
                 false => a.compare_any(b),
             });
-            Ok(all.into_iter().map(|(_, item)| item.clone()).collect::<Vec<_>>().into())
+            Ok(all
+                .into_iter()
+                .map(|(_, item)| item.clone())
+                .collect::<Vec<_>>()
+                .into())
         },
         "The elements in order, or in that of a field: `attribute=\"n\"`.",
     )
@@ -192,14 +246,29 @@ pub(super) const FILTERS: &[Filter] = &[
         "The elements, or a field of each, added up, from `start` on.",
     )
     .params(0, &["attribute", "start"]),
-    filter("|unique", &["(list<T>, K, bool?) -> list<T>"], unique, "The elements without repeats.")
-        .with(0, 0, &["attribute", "case_sensitive"]),
+    filter(
+        "|unique",
+        &["(list<T>, K, bool?) -> list<T>"],
+        unique,
+        "The elements without repeats.",
+    )
+    .with(0, 0, &["attribute", "case_sensitive"]),
 ];
 
 /// Those that are given the elements with a key of each.
 pub(super) const KEYED: &[&str] = &[
-    "|groupby", "|join", "|map", "|max", "|min", "|reject", "|rejectattr", "|select",
-    "|selectattr", "|sort", "|sum", "|unique",
+    "|groupby",
+    "|join",
+    "|map",
+    "|max",
+    "|min",
+    "|reject",
+    "|rejectattr",
+    "|select",
+    "|selectattr",
+    "|sort",
+    "|sum",
+    "|unique",
 ];
 
 const BEST: &[&str] = &["(list<T>, K, bool?) -> T?"];
@@ -214,7 +283,9 @@ pub fn elements(value: &Value) -> Result<List, String> {
         Value::List(list) => list.clone(),
         Value::Map(map) => map.keys().map(|key| key.value()).collect(),
         Value::String(text) => {
-            let letters = text.chars().map(|c| Value::String(Arc::from(c.to_string())));
+            let letters = text
+                .chars()
+                .map(|c| Value::String(Arc::from(c.to_string())));
             letters.collect()
         }
         Value::Null => List::new(),
@@ -301,7 +372,11 @@ fn batch(args: &[Value]) -> Computed {
     let items: Vec<Value> = elements(args::any(args, 0)?)?.iter().cloned().collect();
     let count = count(args, "batch")?;
     let parts = items.chunks(count).map(|part| {
-        let missing = if filler(args).is_some() { count - part.len() } else { 0 };
+        let missing = if filler(args).is_some() {
+            count - part.len()
+        } else {
+            0
+        };
         let filled = std::iter::repeat_n(filler(args).cloned().unwrap_or_default(), missing);
         Value::List(part.iter().cloned().chain(filled).collect())
     });
@@ -364,12 +439,19 @@ fn dictsort(args: &[Value]) -> Computed {
         true => b.compare_any(a),
         false => a.compare_any(b),
     });
-    Ok(all.into_iter().map(|(_, pair)| pair).collect::<Vec<_>>().into())
+    Ok(all
+        .into_iter()
+        .map(|(_, pair)| pair)
+        .collect::<Vec<_>>()
+        .into())
 }
 
 fn groupby(args: &[Value]) -> Computed {
     let [_, keys] = keyed(args)?;
-    let mut all: Vec<_> = with_keys(args, flag(args, 2))?.into_iter().zip(keys.iter()).collect();
+    let mut all: Vec<_> = with_keys(args, flag(args, 2))?
+        .into_iter()
+        .zip(keys.iter())
+        .collect();
     all.sort_by(|((a, _), _), ((b, _), _)| a.compare_any(b));
     let groups = all.chunk_by(|((a, _), _), ((b, _), _)| a.compare_any(b).is_eq());
     let groups = groups.map(|group| {
@@ -414,16 +496,25 @@ fn sum(args: &[Value]) -> Computed {
                 whole_sum = None;
                 float_sum += float;
             }
-            (other, None) => return Err(format!("only numbers have a sum, found `{}`", other.kind())),
+            (other, None) => {
+                return Err(format!("only numbers have a sum, found `{}`", other.kind()));
+            }
         }
     }
     Ok(whole_sum.map_or(Value::Float(float_sum), Value::Int))
 }
 
 fn unique(args: &[Value]) -> Computed {
-    let mut all: Vec<_> = with_keys(args, flag(args, 2))?.into_iter().enumerate().collect();
+    let mut all: Vec<_> = with_keys(args, flag(args, 2))?
+        .into_iter()
+        .enumerate()
+        .collect();
     all.sort_by(|(_, (a, _)), (_, (b, _))| a.compare_any(b));
     all.dedup_by(|(_, (later, _)), (_, (earlier, _))| later.compare_any(earlier).is_eq());
     all.sort_by_key(|(at, _)| *at);
-    Ok(all.into_iter().map(|(_, (_, item))| item.clone()).collect::<Vec<_>>().into())
+    Ok(all
+        .into_iter()
+        .map(|(_, (_, item))| item.clone())
+        .collect::<Vec<_>>()
+        .into())
 }

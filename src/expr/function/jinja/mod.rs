@@ -127,17 +127,14 @@ fn methods(name: &str) -> &'static [FunctionSpec] {
 /// The method of Jinja's that a value has by that name, which is written without its sign.
 pub fn method_of(value: &Value, name: &str) -> Option<&'static FunctionSpec> {
     let all = methods(&format!(".{name}")).iter();
-    all.clone()
-        .find(|spec| match (receiver(spec), value) {
-            (Some(Pattern::List(_)), Value::List(_)) | (Some(Pattern::Map(_)), Value::Map(_)) => {
-                true
-            }
-            (Some(Pattern::Exact(_)), value) => matches!(
-                value,
-                Value::String(_) | Value::Timestamp(_) | Value::Duration(_)
-            ),
-            _ => false,
-        })
+    all.clone().find(|spec| match (receiver(spec), value) {
+        (Some(Pattern::List(_)), Value::List(_)) | (Some(Pattern::Map(_)), Value::Map(_)) => true,
+        (Some(Pattern::Exact(_)), value) => matches!(
+            value,
+            Value::String(_) | Value::Timestamp(_) | Value::Duration(_)
+        ),
+        _ => false,
+    })
 }
 
 /// The same for the values of a type.
@@ -188,7 +185,8 @@ pub fn test(name: &str) -> Option<&'static str> {
     let same = test::SAME.iter().find(|(other, _)| *other == name);
     let name = same.map_or(name, |(_, name)| name);
     let all = test::TESTS.iter().map(|row| row.name);
-    all.into_iter().find(|test| test.strip_prefix("is ") == Some(name))
+    all.into_iter()
+        .find(|test| test.strip_prefix("is ") == Some(name))
 }
 
 /// The parameters of a filter, by its name without the sign.

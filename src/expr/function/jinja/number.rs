@@ -15,7 +15,9 @@ pub(super) const FILTERS: &[Filter] = &[
             Value::Float(float) => Ok(Value::Float(float.abs())),
             value => {
                 let int = whole(value).ok_or_else(|| args::expected("a number", value))?;
-                int.checked_abs().map(Value::Int).ok_or_else(|| "the number is too large".into())
+                int.checked_abs()
+                    .map(Value::Int)
+                    .ok_or_else(|| "the number is too large".into())
             }
         },
         "The number without its sign.",
@@ -36,7 +38,10 @@ pub(super) const FILTERS: &[Filter] = &[
     .params(0, &["default"]),
     filter(
         "|round",
-        &["(int, int?, string?) -> int", "(float, int?, string?) -> float"],
+        &[
+            "(int, int?, string?) -> int",
+            "(float, int?, string?) -> float",
+        ],
         round,
         "Rounded to so many digits; `method` may be `\"ceil\"` or `\"floor\"`.",
     )

@@ -11,10 +11,7 @@ use super::print::printed;
 /// Longest list that `range` makes, as in an expression.
 const MOST_NUMBERS: i64 = 1_000_000;
 
-const NUMBERS: &[&str] = &[
-    "(int, int) -> int",
-    "(int | float, int | float) -> float",
-];
+const NUMBERS: &[&str] = &["(int, int) -> int", "(int | float, int | float) -> float"];
 
 pub(super) const OPERATORS: &[Row] = &[
     sign(
@@ -58,7 +55,11 @@ pub(super) const OPERATORS: &[Row] = &[
         numbers(args, |a, b| Some(floor(a, b)?.0), |a, b| (a / b).floor())
     }),
     sign("%", NUMBERS, |args| {
-        numbers(args, |a, b| Some(floor(a, b)?.1), |a, b| a - b * (a / b).floor())
+        numbers(
+            args,
+            |a, b| Some(floor(a, b)?.1),
+            |a, b| a - b * (a / b).floor(),
+        )
     }),
     sign("**", NUMBERS, power),
     sign("~", &["(K...) -> string"], |args| {
@@ -87,11 +88,7 @@ pub(super) const OPERATORS: &[Row] = &[
     }),
 ];
 
-const fn sign(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    compute: Compute,
-) -> Row {
+const fn sign(name: &'static str, signatures: &'static [&'static str], compute: Compute) -> Row {
     Row::new(name, BuiltinKind::Function(compute), signatures, "", "")
 }
 
@@ -155,9 +152,9 @@ fn of_language(args: &[Value], op: BinaryOp) -> Computed {
 
 fn add(args: &[Value]) -> Computed {
     match args {
-        [Value::String(_), _] | [Value::List(_), _] | [Value::Timestamp(_) | Value::Duration(_), _] => {
-            of_language(args, BinaryOp::Add)
-        }
+        [Value::String(_), _]
+        | [Value::List(_), _]
+        | [Value::Timestamp(_) | Value::Duration(_), _] => of_language(args, BinaryOp::Add),
         _ => numbers(args, i64::checked_add, |a, b| a + b),
     }
 }
@@ -169,9 +166,7 @@ fn subtract(args: &[Value]) -> Computed {
             let negative = whole(value).and_then(i64::checked_neg);
             negative.map(Value::Int).ok_or_else(|| no_meaning(args))
         }
-        [Value::Timestamp(_) | Value::Duration(_), _] => {
-            of_language(args, BinaryOp::Subtract)
-        }
+        [Value::Timestamp(_) | Value::Duration(_), _] => of_language(args, BinaryOp::Subtract),
         _ => numbers(args, i64::checked_sub, |a, b| a - b),
     }
 }
@@ -192,7 +187,7 @@ fn multiply(args: &[Value]) -> Computed {
 fn divide(args: &[Value]) -> Computed {
     let (a, b) = two(args)?;
     match (float(a), float(b)) {
-        (Some(_), Some(b)) if b == 0.0 => Err("division by zero".to_owned()),
+        (Some(_), Some(0.0)) => Err("division by zero".to_owned()),
         (Some(a), Some(b)) => Ok(Value::Float(a / b)),
         _ => Err(no_meaning(args)),
     }
@@ -240,7 +235,9 @@ fn slice(args: &[Value]) -> Computed {
         }
         Some(Value::List(list)) => {
             let part = places(list.len())?.into_iter();
-            Ok(Value::List(part.filter_map(|at| list.get(at).cloned()).collect()))
+            Ok(Value::List(
+                part.filter_map(|at| list.get(at).cloned()).collect(),
+            ))
         }
         None | Some(Value::Null) => Ok(Value::List(List::new())),
         Some(other) => Err(format!("`{}` has no parts to take", other.kind())),
@@ -248,7 +245,12 @@ fn slice(args: &[Value]) -> Computed {
 }
 
 /// The positions of a part, as Python has them.
-fn places(len: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> Result<Vec<usize>, String> {
+fn places(
+    len: usize,
+    start: Option<i64>,
+    stop: Option<i64>,
+    step: i64,
+) -> Result<Vec<usize>, String> {
     let len = len as i64;
     let (least, most) = if step > 0 { (0, len) } else { (-1, len - 1) };
     let bound = |at: i64| if at < 0 { at + len } else { at }.clamp(least, most);
@@ -279,7 +281,11 @@ fn range(args: &[Value]) -> Computed {
     if step == 0 {
         return Err("the step of `range` is 0".to_owned());
     }
-    let distance = if step > 0 { to.saturating_sub(from) } else { from.saturating_sub(to) };
+    let distance = if step > 0 {
+        to.saturating_sub(from)
+    } else {
+        from.saturating_sub(to)
+    };
     let count = (distance.max(0) as u64).div_ceil(step.unsigned_abs());
     if count > MOST_NUMBERS as u64 {
         return Err(format!("`range` gives at most {MOST_NUMBERS} numbers"));

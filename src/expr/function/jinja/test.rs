@@ -9,7 +9,9 @@ use super::operator::whole;
 use super::print::printed;
 
 pub(super) const TESTS: &[Row] = &[
-    test("is boolean", |args| holds(args, |v| matches!(v, Value::Bool(_)))),
+    test("is boolean", |args| {
+        holds(args, |v| matches!(v, Value::Bool(_)))
+    }),
     test("is defined", |args| holds(args, |v| !v.is_null())),
     compared("is divisibleby", |args| {
         let (a, b) = (args::any(args, 0)?, args::any(args, 1)?);
@@ -20,34 +22,71 @@ pub(super) const TESTS: &[Row] = &[
     }),
     compared("is endingwith", |args| texts(args, |a, b| a.ends_with(b))),
     compared("is eq", |args| Ok(Value::Bool(args.first() == args.get(1)))),
-    test("is even", |args| holds(args, |v| whole(v).is_some_and(|n| n % 2 == 0))),
-    test("is false", |args| holds(args, |v| matches!(v, Value::Bool(false)))),
-    test("is float", |args| holds(args, |v| matches!(v, Value::Float(_)))),
+    test("is even", |args| {
+        holds(args, |v| whole(v).is_some_and(|n| n % 2 == 0))
+    }),
+    test("is false", |args| {
+        holds(args, |v| matches!(v, Value::Bool(false)))
+    }),
+    test("is float", |args| {
+        holds(args, |v| matches!(v, Value::Float(_)))
+    }),
     compared("is ge", |args| order(args, |o| o.is_ge())),
     compared("is gt", |args| order(args, |o| o.is_gt())),
     compared("is in", |args| {
-        Ok(Value::Bool(contains(args::any(args, 1)?, args::any(args, 0)?).unwrap_or(false)))
+        Ok(Value::Bool(
+            contains(args::any(args, 1)?, args::any(args, 0)?).unwrap_or(false),
+        ))
     }),
-    test("is integer", |args| holds(args, |v| matches!(v, Value::Int(_) | Value::Uint(_)))),
+    test("is integer", |args| {
+        holds(args, |v| matches!(v, Value::Int(_) | Value::Uint(_)))
+    }),
     test("is iterable", |args| holds(args, |v| elements(v).is_ok())),
     compared("is le", |args| order(args, |o| o.is_le())),
-    test("is lower", |args| holds(args, |v| cased(v, |c| c.is_lowercase(), |c| c.is_uppercase()))),
+    test("is lower", |args| {
+        holds(args, |v| {
+            cased(v, |c| c.is_lowercase(), |c| c.is_uppercase())
+        })
+    }),
     compared("is lt", |args| order(args, |o| o.is_lt())),
-    test("is mapping", |args| holds(args, |v| matches!(v, Value::Map(_)))),
+    test("is mapping", |args| {
+        holds(args, |v| matches!(v, Value::Map(_)))
+    }),
     compared("is ne", |args| Ok(Value::Bool(args.first() != args.get(1)))),
     test("is none", |args| holds(args, Value::is_null)),
-    test("is number", |args| holds(args, |v| v.is_number() || matches!(v, Value::Bool(_)))),
-    test("is odd", |args| holds(args, |v| whole(v).is_some_and(|n| n % 2 != 0))),
+    test("is number", |args| {
+        holds(args, |v| v.is_number() || matches!(v, Value::Bool(_)))
+    }),
+    test("is odd", |args| {
+        holds(args, |v| whole(v).is_some_and(|n| n % 2 != 0))
+    }),
     compared("is sameas", |args| {
         let (a, b) = (args::any(args, 0)?, args::any(args, 1)?);
         Ok(Value::Bool(a.kind() == b.kind() && a == b))
     }),
-    test("is sequence", |args| holds(args, |v| matches!(v, Value::List(_)))),
-    compared("is startingwith", |args| texts(args, |a, b| a.starts_with(b))),
-    test("is string", |args| holds(args, |v| matches!(v, Value::String(_) | Value::Timestamp(_) | Value::Duration(_)))),
-    test("is true", |args| holds(args, |v| matches!(v, Value::Bool(true)))),
+    test("is sequence", |args| {
+        holds(args, |v| matches!(v, Value::List(_)))
+    }),
+    compared("is startingwith", |args| {
+        texts(args, |a, b| a.starts_with(b))
+    }),
+    test("is string", |args| {
+        holds(args, |v| {
+            matches!(
+                v,
+                Value::String(_) | Value::Timestamp(_) | Value::Duration(_)
+            )
+        })
+    }),
+    test("is true", |args| {
+        holds(args, |v| matches!(v, Value::Bool(true)))
+    }),
     test("is undefined", |args| holds(args, Value::is_null)),
-    test("is upper", |args| holds(args, |v| cased(v, |c| c.is_uppercase(), |c| c.is_lowercase()))),
+    test("is upper", |args| {
+        holds(args, |v| {
+            cased(v, |c| c.is_uppercase(), |c| c.is_lowercase())
+        })
+    }),
 ];
 
 /// Other names of tests, and what they are here.
@@ -94,7 +133,9 @@ pub fn contains(container: &Value, value: &Value) -> Result<bool, String> {
     match container {
         Value::String(text) => Ok(text.contains(&*printed(value)?)),
         Value::List(list) => Ok(list.iter().any(|other| other == value)),
-        Value::Map(map) => Ok(crate::value::Key::of(value).is_some_and(|key| map.get_key(&key).is_some())),
+        Value::Map(map) => {
+            Ok(crate::value::Key::of(value).is_some_and(|key| map.get_key(&key).is_some()))
+        }
         other => Err(format!("nothing is in `{}`", other.kind())),
     }
 }

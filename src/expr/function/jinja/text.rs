@@ -27,7 +27,12 @@ pub(super) const FILTERS: &[Filter] = &[
         |args| Ok(capitalized(&text(args, 0)?).into()),
         "The text with a capital first letter, the others small.",
     ),
-    filter("|escape", ANY, escape, "The text with `<`, `>`, `&` and quotes as HTML has them."),
+    filter(
+        "|escape",
+        ANY,
+        escape,
+        "The text with `<`, `>`, `&` and quotes as HTML has them.",
+    ),
     filter(
         "|format",
         &["(string, K...) -> string"],
@@ -54,7 +59,12 @@ pub(super) const FILTERS: &[Filter] = &[
         |args| Ok(text(args, 0)?.to_lowercase().into()),
         "The text in small letters.",
     ),
-    filter("|pprint", ANY, |args| json(args::any(args, 0)?, Some(2)), "JSON in several lines."),
+    filter(
+        "|pprint",
+        ANY,
+        |args| json(args::any(args, 0)?, Some(2)),
+        "JSON in several lines.",
+    ),
     filter(
         "|replace",
         &["(string | int | float | bool, string, string) -> string"],
@@ -62,7 +72,12 @@ pub(super) const FILTERS: &[Filter] = &[
         "The text with one part replaced by another.",
     )
     .params(2, &["_from", "_to"]),
-    filter("|safe", &["(T) -> T"], |args| Ok(args::any(args, 0)?.clone()), "The value as it is."),
+    filter(
+        "|safe",
+        &["(T) -> T"],
+        |args| Ok(args::any(args, 0)?.clone()),
+        "The value as it is.",
+    ),
     filter(
         "|split",
         &["(string, string?, int?) -> list<string>"],
@@ -76,8 +91,18 @@ pub(super) const FILTERS: &[Filter] = &[
         "The parts between white space, or between a text.",
     )
     .params(0, &["_separator", "_most"]),
-    filter("|string", ANY, |args| Ok(text(args, 0)?.into_owned().into()), "As it prints."),
-    filter("|title", CHANGE, title, "The text with each word capitalized."),
+    filter(
+        "|string",
+        ANY,
+        |args| Ok(text(args, 0)?.into_owned().into()),
+        "As it prints.",
+    ),
+    filter(
+        "|title",
+        CHANGE,
+        title,
+        "The text with each word capitalized.",
+    ),
     filter(
         "|tojson",
         &["(K?, bool | int?) -> string"],
@@ -121,7 +146,11 @@ pub(super) fn texts<'a>(parts: impl Iterator<Item = &'a str>) -> Value {
 
 pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
-    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    let first: String = chars
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
     first + &chars.as_str().to_lowercase()
 }
 
@@ -187,7 +216,10 @@ fn indent(args: &[Value]) -> Computed {
         Some(_) => args::count(args, 1)?,
     };
     let (first, blank) = (flag(args, 2), flag(args, 3));
-    bounded(of.len().saturating_add(of.lines().count().saturating_mul(width)))?;
+    bounded(
+        of.len()
+            .saturating_add(of.lines().count().saturating_mul(width)),
+    )?;
     let of = of.strip_suffix('\n').unwrap_or(&of);
     let lines = of.split('\n').enumerate().map(|(at, line)| {
         let moved = (at > 0 || first) && (blank || !line.trim_end_matches('\r').is_empty());
@@ -215,8 +247,15 @@ fn json(value: &Value, indent: Option<usize>) -> Computed {
     };
     written.map_err(|error| error.to_string())?;
     let text = String::from_utf8(out).map_err(|error| error.to_string())?;
-    let escapes = [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("'", "\\u0027")];
-    let escaped = escapes.iter().fold(text, |text, (sign, code)| text.replace(sign, code));
+    let escapes = [
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("'", "\\u0027"),
+    ];
+    let escaped = escapes
+        .iter()
+        .fold(text, |text, (sign, code)| text.replace(sign, code));
     Ok(escaped.into())
 }
 
@@ -240,7 +279,10 @@ impl serde_json::ser::Formatter for Spaced {
         writer.write_all(if first { b"" } else { b", " })
     }
 
-    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, writer: &mut W) -> std::io::Result<()> {
+    fn begin_object_value<W: ?Sized + std::io::Write>(
+        &mut self,
+        writer: &mut W,
+    ) -> std::io::Result<()> {
         writer.write_all(b": ")
     }
 }
@@ -340,7 +382,10 @@ fn filled(verb: &Verb, value: &Value) -> Result<String, String> {
         },
         'd' | 'i' | 'u' => {
             let int = int_of()?;
-            (sign(int < 0), format!("{:0>1$}", int.unsigned_abs(), verb.precision.unwrap_or(0)))
+            (
+                sign(int < 0),
+                format!("{:0>1$}", int.unsigned_abs(), verb.precision.unwrap_or(0)),
+            )
         }
         'x' | 'X' | 'o' => {
             let int = int_of()?;
@@ -350,7 +395,10 @@ fn filled(verb: &Verb, value: &Value) -> Result<String, String> {
                 'X' => ("0X", format!("{size:X}")),
                 _ => ("0o", format!("{size:o}")),
             };
-            (sign(int < 0), format!("{}{body}", if has('#') { mark } else { "" }))
+            (
+                sign(int < 0),
+                format!("{}{body}", if has('#') { mark } else { "" }),
+            )
         }
         'f' | 'F' => {
             let float = number_of()?;
@@ -359,20 +407,32 @@ fn filled(verb: &Verb, value: &Value) -> Result<String, String> {
         'e' | 'E' => {
             let float = number_of()?;
             let text = exponent(float.abs(), digits);
-            let text = if verb.letter == 'E' { text.to_uppercase() } else { text };
+            let text = if verb.letter == 'E' {
+                text.to_uppercase()
+            } else {
+                text
+            };
             (sign(float < 0.0), text)
         }
         'g' | 'G' => {
             let float = number_of()?;
             let text = number(float.abs());
-            (sign(float < 0.0), text.strip_suffix(".0").unwrap_or(&text).to_owned())
+            (
+                sign(float < 0.0),
+                text.strip_suffix(".0").unwrap_or(&text).to_owned(),
+            )
         }
         letter => return Err(format!("`%{letter}` is no verb")),
     };
     let missing = verb.width.saturating_sub(sign.len() + body.chars().count());
-    Ok(match (has('-'), has('0') && !matches!(verb.letter, 's' | 'r' | 'c')) {
-        (true, _) => format!("{sign}{body}{}", " ".repeat(missing)),
-        (false, true) => format!("{sign}{}{body}", "0".repeat(missing)),
-        (false, false) => format!("{}{sign}{body}", " ".repeat(missing)),
-    })
+    Ok(
+        match (
+            has('-'),
+            has('0') && !matches!(verb.letter, 's' | 'r' | 'c'),
+        ) {
+            (true, _) => format!("{sign}{body}{}", " ".repeat(missing)),
+            (false, true) => format!("{sign}{}{body}", "0".repeat(missing)),
+            (false, false) => format!("{}{sign}{body}", " ".repeat(missing)),
+        },
+    )
 }

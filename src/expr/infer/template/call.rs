@@ -43,9 +43,7 @@ impl Checker<'_> {
             (None, "range()") => self.range(expr, args),
             (None, "[:]") => self.part_of(args),
             (None, sign) => self.reckoned(expr, sign, args),
-            (Some(of), filter) if filter.starts_with('|') => {
-                self.filter(of, name, args)
-            }
+            (Some(of), filter) if filter.starts_with('|') => self.filter(of, name, args),
             (Some(of), test) if test.starts_with("is ") => self.test(of, test, args),
             (Some(of), _) => self.method_in_template(of, name, args),
         };
@@ -155,7 +153,8 @@ impl Checker<'_> {
             return self.arguments_of(found, &what, args, &all, name.span);
         }
         let time = matches!(ty, Type::Timestamp | Type::Duration);
-        let found = function::find(name, true).filter(|found| !time && self.is_method_of(found, &ty));
+        let found =
+            function::find(name, true).filter(|found| !time && self.is_method_of(found, &ty));
         match found {
             Some(found) => self.method_of_language(found, (of, ty), name, args),
             None => {
@@ -234,7 +233,8 @@ impl Checker<'_> {
             Err(wrong) => wrong,
         };
         let before = all.len() - args.len();
-        let Some((place, arg)) = wrong.and_then(|at| Some((at, args.get(at.checked_sub(before)?)?)))
+        let Some((place, arg)) =
+            wrong.and_then(|at| Some((at, args.get(at.checked_sub(before)?)?)))
         else {
             let counts: Vec<usize> = found.arities().map(|count| count - 1).collect();
             let least = counts.iter().min().copied().unwrap_or(0);
@@ -243,7 +243,10 @@ impl Checker<'_> {
                 (0, 0) => "no arguments".to_owned(),
                 (1, 1) => "1 argument".to_owned(),
                 (least, most) if least == most => format!("{least} arguments"),
-                (0, most) => format!("at most {most} argument{}", if most == 1 { "" } else { "s" }),
+                (0, most) => format!(
+                    "at most {most} argument{}",
+                    if most == 1 { "" } else { "s" }
+                ),
                 (least, most) => format!("{least} to {most} arguments"),
             };
             let message = format!("{what} takes {count}, found {}", all.len() - 1);
@@ -252,7 +255,11 @@ impl Checker<'_> {
         if all.contains(&Type::Error) {
             return Type::Error;
         }
-        let params: Vec<_> = found.signatures.iter().filter_map(|s| s.param(place)).collect();
+        let params: Vec<_> = found
+            .signatures
+            .iter()
+            .filter_map(|s| s.param(place))
+            .collect();
         let takes = kind::shown(&params);
         let ty = all.get(place).cloned().unwrap_or(Type::Error);
         let shown = named(arg, &self.show(&ty));

@@ -89,8 +89,7 @@ impl Checker<'_> {
             }
             Some(Kind::Text) if filter != "sum" => {
                 let found = named(of, &self.show(ty));
-                let message =
-                    format!("the filter `{filter}` goes through {found} sign by sign");
+                let message = format!("the filter `{filter}` goes through {found} sign by sign");
                 let mut found = Diagnostic::new(&codes::TYPE_MISMATCH, message, name.span)
                     .help("it takes a list; split the text, or take the filter out");
                 found.level = Level::Warning;
@@ -118,13 +117,19 @@ impl Checker<'_> {
         if *ty == Type::Error {
             return None;
         }
-        let time = matches!(self.silent(of).without_null(), Type::Timestamp | Type::Duration);
+        let time = matches!(
+            self.silent(of).without_null(),
+            Type::Timestamp | Type::Duration
+        );
         let number = matches!(filter, "int" | "float");
         if self.is_method_of(found, ty) && !(time && number) {
             return Some(ty.clone());
         }
-        let params: Vec<&Pattern> =
-            found.signatures.iter().filter_map(|signature| signature.params.first()).collect();
+        let params: Vec<&Pattern> = found
+            .signatures
+            .iter()
+            .filter_map(|signature| signature.params.first())
+            .collect();
         let takes = kind::shown(&params);
         let shown = named(of, &self.show(ty));
         let message = format!("the filter `{filter}` takes {takes}, found {shown}");
@@ -157,7 +162,9 @@ impl Checker<'_> {
         let Some(values) = values.collect::<Option<Vec<Value>>>() else {
             return;
         };
-        let all: Vec<Value> = std::iter::once(Value::String(text.clone())).chain(values).collect();
+        let all: Vec<Value> = std::iter::once(Value::String(text.clone()))
+            .chain(values)
+            .collect();
         let compute = jinja::find("|format").and_then(FunctionSpec::compute);
         if let Some(Err(why)) = compute.map(|compute| compute(&all)) {
             let message = format!("this `format` always fails: {why}");
@@ -173,9 +180,7 @@ impl Checker<'_> {
             // A name may be asked for without being there: that is what the test is for.
             ExprKind::Ident(_) if asks => self.silent(of),
             // Which of several records it is, is asked so.
-            ExprKind::Select { operand, field, .. }
-                if asks && self.lacks_field(operand, field) =>
-            {
+            ExprKind::Select { operand, field, .. } if asks && self.lacks_field(operand, field) => {
                 self.expr(operand, None);
                 Type::Bool
             }
@@ -187,10 +192,16 @@ impl Checker<'_> {
         {
             self.in_order((of, &ty), (than, other));
         }
-        let wanted = jinja::find(test).and_then(|found| found.arities().next()).unwrap_or(1);
+        let wanted = jinja::find(test)
+            .and_then(|found| found.arities().next())
+            .unwrap_or(1);
         if wanted != args.len() + 1 {
             let name = test.trim_start_matches("is ");
-            let message = format!("the test `{name}` takes {}, found {}", wanted - 1, args.len());
+            let message = format!(
+                "the test `{name}` takes {}, found {}",
+                wanted - 1,
+                args.len()
+            );
             self.error(&codes::WRONG_ARGUMENTS, message, of.span);
         }
         Type::Bool
@@ -207,7 +218,11 @@ impl Checker<'_> {
     fn in_order(&mut self, (left, a): (&Expr, &Type), (right, b): (&Expr, &Type)) {
         let (a, b) = (widen(a.without_null()), widen(b.without_null()));
         if let (Type::Enum(_), _) | (_, Type::Enum(_)) = (&a, &b) {
-            let (side, ty) = if matches!(a, Type::Enum(_)) { (left, &a) } else { (right, &b) };
+            let (side, ty) = if matches!(a, Type::Enum(_)) {
+                (left, &a)
+            } else {
+                (right, &b)
+            };
             let message = format!("{} has no order", named(side, &self.show(ty)));
             let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, side.span);
             self.report(found.help(NO_RANKS));
@@ -224,8 +239,14 @@ impl Checker<'_> {
 
 /// Whether a filter has a meaning for null.
 fn takes_null(found: &FunctionSpec) -> bool {
-    let first = found.signatures.first().and_then(|signature| signature.params.first());
-    matches!(first, Some(Pattern::Nullable(_) | Pattern::Var(_) | Pattern::Any))
+    let first = found
+        .signatures
+        .first()
+        .and_then(|signature| signature.params.first());
+    matches!(
+        first,
+        Some(Pattern::Nullable(_) | Pattern::Var(_) | Pattern::Any)
+    )
 }
 
 /// Some value of a type; none where the kind of its values is open.

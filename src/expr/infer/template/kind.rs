@@ -86,7 +86,7 @@ pub(super) fn shown(params: &[&Pattern]) -> String {
     }
 }
 
-fn words<'a>(param: &Pattern, all: &mut Vec<&'a str>) {
+fn words(param: &Pattern, all: &mut Vec<&str>) {
     let word = match param {
         Pattern::List(_) => "a list",
         Pattern::Map(_) => "a map",

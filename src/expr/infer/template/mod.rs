@@ -56,9 +56,9 @@ impl Checker<'_> {
             } => {
                 self.scoped(|checker| checker.statements(body));
                 let ty = match filtered {
-                    Some(filtered) => {
-                        self.binding([(CAPTURED.to_owned(), Type::String)], |c| c.expr(filtered, None))
-                    }
+                    Some(filtered) => self.binding([(CAPTURED.to_owned(), Type::String)], |c| {
+                        c.expr(filtered, None)
+                    }),
                     None => Type::String,
                 };
                 self.assign(target, ty);
@@ -170,13 +170,17 @@ impl Checker<'_> {
                     Type::List(of) => (**of).clone(),
                     Type::Json | Type::Error | Type::Never => ty,
                     other => {
-                        let message =
-                            format!("{} can't be taken apart into several names", self.show(other));
+                        let message = format!(
+                            "{} can't be taken apart into several names",
+                            self.show(other)
+                        );
                         let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, *span);
                         self.report(found.help("keys with values are given by `m.items()`"))
                     }
                 };
-                parts.iter().for_each(|name| self.assign(name, part.clone()));
+                parts
+                    .iter()
+                    .for_each(|name| self.assign(name, part.clone()));
             }
         }
     }
@@ -226,6 +230,17 @@ fn excludes_null(test: &str) -> bool {
     jinja::test(test).is_some()
         && !matches!(
             test,
-            "divisibleby" | "eq" | "ge" | "gt" | "in" | "iterable" | "le" | "lower" | "lt" | "ne" | "sameas" | "upper"
+            "divisibleby"
+                | "eq"
+                | "ge"
+                | "gt"
+                | "in"
+                | "iterable"
+                | "le"
+                | "lower"
+                | "lt"
+                | "ne"
+                | "sameas"
+                | "upper"
         )
 }

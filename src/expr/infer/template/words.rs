@@ -44,7 +44,12 @@ pub fn place(expr: &Expr) -> Option<String> {
                 _ => place(arg),
             });
             let args: Vec<String> = args.collect::<Option<_>>()?;
-            Some(format!("{}[.{}({})]", place(of)?, function.node, args.join(", ")))
+            Some(format!(
+                "{}[.{}({})]",
+                place(of)?,
+                function.node,
+                args.join(", ")
+            ))
         }
         _ => path(expr),
     }
@@ -65,9 +70,11 @@ pub fn source(expr: &Expr) -> Option<String> {
             target: Some(of),
             function,
             ..
-        } if function.node.starts_with('|') => {
-            Some(format!("{} | {}", source(of)?, function.node.trim_start_matches('|')))
-        }
+        } if function.node.starts_with('|') => Some(format!(
+            "{} | {}",
+            source(of)?,
+            function.node.trim_start_matches('|')
+        )),
         _ => None,
     }
 }

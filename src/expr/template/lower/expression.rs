@@ -25,9 +25,7 @@ impl Lower<'_> {
         let place = range(expr.span());
         match expr {
             Jinja::Var(var) => self.make(ExprKind::Ident(var.id.to_owned()), place),
-            Jinja::Const(constant) => {
-                self.make(ExprKind::Literal(literal(&constant.value)), place)
-            }
+            Jinja::Const(constant) => self.make(ExprKind::Literal(literal(&constant.value)), place),
             Jinja::GetAttr(get) => {
                 let operand = self.expr(&get.expr);
                 let name = self.name_behind(&operand, place.end, get.name);
@@ -130,7 +128,14 @@ impl Lower<'_> {
     }
 
     /// The same of one that is applied to a value.
-    pub(super) fn applied(&self, sign: String, at: Span, of: Expr, args: Vec<Expr>, end: usize) -> Expr {
+    pub(super) fn applied(
+        &self,
+        sign: String,
+        at: Span,
+        of: Expr,
+        args: Vec<Expr>,
+        end: usize,
+    ) -> Expr {
         let whole = begins(&of)..end;
         let kind = ExprKind::Call {
             target: Some(Box::new(of)),
@@ -298,7 +303,13 @@ impl Lower<'_> {
     }
 
     /// `loop.cycle(a, b)`: the one whose turn it is.
-    fn method_of_loop(&mut self, of: Expr, name: &Name, values: Vec<Expr>, whole: Range<usize>) -> Expr {
+    fn method_of_loop(
+        &mut self,
+        of: Expr,
+        name: &Name,
+        values: Vec<Expr>,
+        whole: Range<usize>,
+    ) -> Expr {
         let at = name.span.start as usize..name.span.end as usize;
         if name.node != "cycle" || values.is_empty() {
             let message = format!("`loop` has no method `{}`", name.node);
@@ -331,7 +342,13 @@ impl Lower<'_> {
         self.make(kind, place)
     }
 
-    fn function(&mut self, name: &str, at: Range<usize>, args: &[CallArg], whole: Range<usize>) -> Expr {
+    fn function(
+        &mut self,
+        name: &str,
+        at: Range<usize>,
+        args: &[CallArg],
+        whole: Range<usize>,
+    ) -> Expr {
         match name {
             "dict" | "namespace" => {
                 let map = self.named_values(args, whole.clone());
@@ -351,22 +368,24 @@ impl Lower<'_> {
             _ => {
                 self.no_function(name, whole.clone());
                 // What is wrong with the arguments is said too.
-                let args: ThinVec<Expr> = self.plain(args).unwrap_or_default().into();
-                drop(args);
-                self.make(ExprKind::Error, whole)
+                let args = self.plain(args).unwrap_or_default();
+                self.operator("", args, whole)
             }
         }
     }
 
     fn no_function(&mut self, name: &str, place: Range<usize>) {
-        let known = || function::find(name, false).is_some() || matches!(name, "stale" | "invalidated_by");
+        let known =
+            || function::find(name, false).is_some() || matches!(name, "stale" | "invalidated_by");
         let help = match jinja::params(filter_name(name)) {
             Some(_) => Some(format!("it is a filter: `x | {name}`")),
             None => foreign::call::in_template(name)
                 .or_else(|| did_you_mean(name, FUNCTIONS))
                 .or_else(|| {
                     known().then(|| {
-                        format!("`{name}` belongs to expressions: use it in a `let`, and its name here")
+                        format!(
+                            "`{name}` belongs to expressions: use it in a `let`, and its name here"
+                        )
                     })
                 }),
         };
@@ -379,7 +398,9 @@ impl Lower<'_> {
     fn name_behind(&self, of: &Expr, end: usize, name: &str) -> Name {
         let from = ends(of).min(end);
         let text = self.template.text.get(from..end).unwrap_or_default();
-        let at = text.find(name).map_or(end.saturating_sub(name.len()), |at| from + at);
+        let at = text
+            .find(name)
+            .map_or(end.saturating_sub(name.len()), |at| from + at);
         Name::new(name.to_owned(), self.span(at..at + name.len()))
     }
 }

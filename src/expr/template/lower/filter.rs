@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use minijinja::machinery::ast::{self, CallArg};
 
-use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::ast::expr::{Element, Expr, ExprKind, Literal};
 use crate::ast::template::ELEMENT;
 use crate::base::{Span, foreign};
 use crate::diag::{Diagnostic, codes};
@@ -32,10 +32,8 @@ impl Lower<'_> {
         };
         let sign = format!("|{name}");
         let made = match name {
-            "map" => self.map(&of, args, &at),
-            "select" | "reject" | "selectattr" | "rejectattr" => {
-                self.picked(name, &of, args, &at)
-            }
+            "map" => self.map(args, &at),
+            "select" | "reject" | "selectattr" | "rejectattr" => self.picked(name, args, &at),
             _ if params.variadic => self.written_out(args),
             _ => self.in_slots(name, params, args, at.clone()),
         };
@@ -143,7 +141,10 @@ impl Lower<'_> {
         let values = self.plain(args);
         if values.is_none() {
             for arg in args {
-                if let CallArg::Kwarg(_, value) | CallArg::PosSplat(value) | CallArg::KwargSplat(value) = arg {
+                if let CallArg::Kwarg(_, value)
+                | CallArg::PosSplat(value)
+                | CallArg::KwargSplat(value) = arg
+                {
                     let message = "arguments have no names here".to_owned();
                     self.problem(&codes::WRONG_ARGUMENTS, message, range(value.span()));
                 }
@@ -209,11 +210,17 @@ impl Lower<'_> {
     fn or_default(&self, of: Expr, other: Expr, at: &Range<usize>) -> Expr {
         let end = ends(&of);
         let never = self.null(at.clone());
-        self.applied("|default".to_owned(), self.span(at.clone()), of, vec![other, never], end)
+        self.applied(
+            "|default".to_owned(),
+            self.span(at.clone()),
+            of,
+            vec![other, never],
+            end,
+        )
     }
 
     /// `map(attribute="a.b", default=c)`, `map("filter", ..)`
-    fn map(&mut self, _of: &Expr, args: &[CallArg], at: &Range<usize>) -> Option<Vec<Expr>> {
+    fn map(&mut self, args: &[CallArg], at: &Range<usize>) -> Option<Vec<Expr>> {
         let element = self.element(at);
         let (mut attribute, mut default) = (None, None);
         let (mut values, mut sound) = (Vec::new(), true);
@@ -255,7 +262,10 @@ impl Lower<'_> {
         if jinja::params(filter_name(&filter)).is_none() {
             let found = self.problems.len();
             self.no_filter(&filter, place, "x");
-            self.problems.iter_mut().skip(found).for_each(|found| found.fix.clear());
+            self.problems
+                .iter_mut()
+                .skip(found)
+                .for_each(|found| found.fix.clear());
             return None;
         }
         let rest = args.iter().skip(1);
@@ -288,13 +298,7 @@ impl Lower<'_> {
     }
 
     /// `select("odd")`, `selectattr("n", "gt", 3)`
-    fn picked(
-        &mut self,
-        name: &str,
-        _of: &Expr,
-        args: &[CallArg],
-        at: &Range<usize>,
-    ) -> Option<Vec<Expr>> {
+    fn picked(&mut self, name: &str, args: &[CallArg], at: &Range<usize>) -> Option<Vec<Expr>> {
         let element = self.element(at);
         let mut positions = args.iter().filter_map(|arg| match arg {
             CallArg::Pos(value) => Some(value),
@@ -356,7 +360,7 @@ impl Lower<'_> {
         let at = self.expr(path);
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
         if several && parts.len() > 1 {
-            let fields = parts.into_iter().map(|part| crate::ast::expr::Element {
+            let fields = parts.into_iter().map(|part| Element {
                 value: self.field_in_text(of.clone(), part, &at),
                 optional: false,
             });

@@ -33,21 +33,21 @@ pub struct Lowered {
 ///
 /// # Errors
 /// What is wrong with the syntax.
-pub fn lower(template: &TemplateText) -> Result<Lowered, Diagnostic> {
+pub fn lower(template: &TemplateText) -> Result<Lowered, Box<Diagnostic>> {
     if let Some(beyond) = chain::too_long(&template.text) {
         let place = template.span_of(beyond.place.start, beyond.place.end);
         let found = Diagnostic::new(&codes::LIMIT_EXCEEDED, beyond.message, place);
-        return Err(found.help(beyond.help));
+        return Err(Box::new(found.help(beyond.help)));
     }
     let parsed = machinery::parse(&template.text, "template", SyntaxConfig::default());
-    let tree = parsed.map_err(|error| syntax::error(template, &error))?;
+    let tree = parsed.map_err(|error| Box::new(syntax::error(template, &error)))?;
     let mut lower = Lower {
         template,
         problems: Vec::new(),
     };
     let body = match &tree {
-        ast::Stmt::Template(template) => lower.all(&template.children),
-        other => lower.statement(other).into_iter().collect(),
+        ast::Stmt::Template(root) => lower.all(&root.children),
+        _ => Vec::new(),
     };
     Ok(Lowered {
         body,
@@ -71,10 +71,8 @@ impl Lower<'_> {
     fn statement(&mut self, statement: &ast::Stmt) -> Option<Statement> {
         use ast::Stmt;
         Some(match statement {
-            Stmt::Template(template) => {
-                // Only the root is one.
-                return self.all(&template.children).into_iter().next();
-            }
+            // Only the root is one.
+            Stmt::Template(_) => return None,
             Stmt::EmitRaw(text) => Statement::Text {
                 text: text.raw.to_owned(),
                 // A raw text is a slice of the template, so the distance of their addresses is its offset.
@@ -127,7 +125,10 @@ impl Lower<'_> {
 
     fn target(&mut self, target: &ast::Expr) -> Option<Target> {
         let name = |word: &str, place: Range<usize>| {
-            Name::new(word.to_owned(), self.template.span_of(place.start, place.end))
+            Name::new(
+                word.to_owned(),
+                self.template.span_of(place.start, place.end),
+            )
         };
         match target {
             ast::Expr::Var(var) => Some(Target::Name(name(var.id, range(var.span())))),
@@ -149,7 +150,10 @@ impl Lower<'_> {
     fn targets(&mut self, whole: &ast::Expr, names: &[ast::Expr]) -> Option<Target> {
         let parts: Option<Vec<Target>> = names.iter().map(|name| self.target(name)).collect();
         let place = range(whole.span());
-        Some(Target::Several(parts?, self.template.span_of(place.start, place.end)))
+        Some(Target::Several(
+            parts?,
+            self.template.span_of(place.start, place.end),
+        ))
     }
 
     fn no_target(&mut self, target: &ast::Expr) -> Option<Target> {
@@ -177,7 +181,9 @@ impl Lower<'_> {
 
     fn place(&self, expr: &mut Expr) {
         let put = |span: &mut Span| {
-            *span = self.template.span_of(span.start as usize, span.end as usize);
+            *span = self
+                .template
+                .span_of(span.start as usize, span.end as usize);
         };
         put(&mut expr.span);
         match &mut expr.kind {
@@ -212,4 +218,3 @@ impl Lower<'_> {
 fn range(place: Place) -> Range<usize> {
     place.start_offset as usize..place.end_offset as usize
 }
-
