@@ -131,7 +131,8 @@ impl Statement {
     }
 }
 
-fn mentions(expr: &Expr, name: &str) -> bool {
+/// Whether an expression names something.
+pub fn mentions(expr: &Expr, name: &str) -> bool {
     let mut found = matches!(&expr.kind, ExprKind::Ident(own) if own == name);
     expr.each_part(|part| found |= mentions(part, name));
     found

@@ -2,7 +2,7 @@
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, RecordField};
 use crate::ast::node::TemplateText;
-use crate::ast::template::{LOOP, Statement, Target};
+use crate::ast::template::{ELEMENT, LOOP, Statement, Target, mentions};
 use crate::base::{Span, Spanned};
 
 use super::super::function::jinja;
@@ -65,7 +65,10 @@ fn all(statements: &[Statement], out: &mut Vec<Printed>) {
                 within(false, &each.otherwise, out);
             }
             Statement::Set { target, value } => bind(target, &shown(value), out),
-            Statement::Capture { body, .. } => all(body, out),
+            Statement::Capture { body, filtered, .. } => {
+                all(body, out);
+                out.extend(filtered.iter().map(|made| Printed::Shows(shown(made))));
+            }
         }
     }
 }
@@ -140,9 +143,22 @@ fn made(target: Option<&Expr>, function: &Spanned<String>, args: &[Expr], span: 
     if name == "|bool" || name.starts_with("is ") {
         return nothing(span);
     }
-    // What is asked of each element is made from the elements.
+    // What goes over a list is followed as the macro is that does the same.
+    if let ("|map" | "|groupby", [element, key, ..]) = (name, args) {
+        let (mut key, mut beside) = (key.clone(), Vec::new());
+        take_beside(&mut key, &mut beside);
+        let method = name.trim_start_matches('|');
+        let made = call(Some(of), method, &[element.clone(), key], span);
+        return beside
+            .into_iter()
+            .fold(made, |made, more| added(made, more, span));
+    }
+    let selects = matches!(name, "|select" | "|reject" | "|selectattr" | "|rejectattr");
+    if let (true, [element, ..]) = (selects, args) {
+        return call(Some(of), "filter", &[element.clone(), nothing(span)], span);
+    }
     let args = match jinja::has_key(name) {
-        true => args.get(2..).unwrap_or_default(),
+        true => args.get(1..).unwrap_or_default(),
         false => args,
     };
     let method = match name {
@@ -166,12 +182,25 @@ fn call(target: Option<&Expr>, function: &str, args: &[Expr], span: Span) -> Exp
 /// A value that is made from several, or is one of them.
 fn mixed<'a>(parts: impl IntoIterator<Item = &'a Expr>, span: Span) -> Expr {
     let all = parts.into_iter().map(shown);
-    let all = all.reduce(|left, right| {
-        let op = Spanned::new(BinaryOp::Add, span);
-        let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
-        Expr { kind, span }
-    });
+    let all = all.reduce(|left, right| added(left, right, span));
     all.unwrap_or_else(|| nothing(span))
+}
+
+fn added(left: Expr, right: Expr, span: Span) -> Expr {
+    let op = Spanned::new(BinaryOp::Add, span);
+    let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
+    Expr { kind, span }
+}
+
+/// Takes out of what is asked of each element the values that are no part of it: what a filter is given.
+fn take_beside(key: &mut Expr, beside: &mut Vec<Expr>) {
+    match mentions(key, ELEMENT) {
+        true => key.each_part_mut(|part| take_beside(part, beside)),
+        false => {
+            let span = key.span;
+            beside.push(shown(&std::mem::replace(key, nothing(span))));
+        }
+    }
 }
 
 /// What `loop` is where a loop goes over such elements: it knows those before and behind.

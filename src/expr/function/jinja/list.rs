@@ -1,13 +1,11 @@
-//! Filters of lists, and of what a loop can go over. Those with a key are given the elements and, beside them, a key of each.
+//! Filters of lists, and of what a loop can go over; and what values count as, for all filters.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::value::{Key, List, Map, Value};
 
 use super::super::args::{self, Computed};
-use super::operator::whole;
 use super::print::printed;
 use super::{Filter, filter};
 
@@ -143,136 +141,7 @@ pub(super) const FILTERS: &[Filter] = &[
         "Keys with values, sorted by the keys, or `by=\"value\"`.",
     )
     .with(0, 0, &["by", "case_sensitive", "reverse"]),
-    filter(
-        "|groupby",
-        &["(list<T>, K, bool?) -> list<list<json>>"],
-        groupby,
-        "Values of a field with the elements that have it: `{% for k, xs in .. %}`.",
-    )
-    .with(0, 1, &["attribute", "default", "case_sensitive"]),
-    filter(
-        "|join",
-        &["(list<T>, K, string?) -> string"],
-        |args| {
-            let [_, keys] = keyed(args)?;
-            let texts: Vec<_> = keys.iter().map(printed).collect::<Result<_, _>>()?;
-            let between = text_or(args, 2, "")?;
-            let length = texts.iter().map(|text| text.len()).sum::<usize>();
-            bounded(length.saturating_add(between.len().saturating_mul(texts.len())))?;
-            Ok(texts.join(between).into())
-        },
-        "One text of all elements, with the first value between them.",
-    )
-    .params(0, &["d", "attribute"]),
-    filter(
-        "|map",
-        &["(list<T>, U) -> list<U>"],
-        |args| {
-            let [_, keys] = keyed(args)?;
-            Ok(Value::List(keys.clone()))
-        },
-        "A field of each element, `attribute=\"n\"`, or what a filter makes of each, `\"upper\"`.",
-    )
-    .variadic(),
-    filter(
-        "|max",
-        BEST,
-        |args| best(args, Ordering::is_ge),
-        "The greatest element.",
-    )
-    .with(0, 0, &["attribute", "case_sensitive"]),
-    filter(
-        "|min",
-        BEST,
-        |args| best(args, Ordering::is_lt),
-        "The least element.",
-    )
-    .with(0, 0, &["attribute", "case_sensitive"]),
-    filter(
-        "|reject",
-        PICKED,
-        |args| picked(args, false),
-        "The elements for which a test fails.",
-    )
-    .variadic(),
-    filter(
-        "|rejectattr",
-        PICKED,
-        |args| picked(args, false),
-        "The same, of a field.",
-    )
-    .variadic(),
-    filter(
-        "|select",
-        PICKED,
-        |args| picked(args, true),
-        "The elements for which a test holds.",
-    )
-    .variadic(),
-    filter(
-        "|selectattr",
-        PICKED,
-        |args| picked(args, true),
-        "The same, of a field.",
-    )
-    .variadic(),
-    filter(
-        "|sort",
-        &["(list<T>, K, bool?, bool?) -> list<T>"],
-        |args| {
-            let mut all = with_keys(args, flag(args, 2))?;
-            let reverse = flag(args, 3);
-            all.sort_by(|(a, _), (b, _)| match reverse {
-                true => b.compare_any(a),
-                false => a.compare_any(b),
-            });
-            Ok(all
-                .into_iter()
-                .map(|(_, item)| item.clone())
-                .collect::<Vec<_>>()
-                .into())
-        },
-        "The elements in order, or in that of a field: `attribute=\"n\"`.",
-    )
-    .with(0, 0, &["attribute", "case_sensitive", "reverse"]),
-    filter(
-        "|sum",
-        &[
-            "(list<T>, int, int?) -> int",
-            "(list<T>, float, float?) -> float",
-            "(list<T>, int | float, int | float) -> float",
-        ],
-        sum,
-        "The elements, or a field of each, added up, from `start` on.",
-    )
-    .params(0, &["attribute", "start"]),
-    filter(
-        "|unique",
-        &["(list<T>, K, bool?) -> list<T>"],
-        unique,
-        "The elements without repeats.",
-    )
-    .with(0, 0, &["attribute", "case_sensitive"]),
 ];
-
-/// Those that are given the elements with a key of each.
-pub(super) const KEYED: &[&str] = &[
-    "|groupby",
-    "|join",
-    "|map",
-    "|max",
-    "|min",
-    "|reject",
-    "|rejectattr",
-    "|select",
-    "|selectattr",
-    "|sort",
-    "|sum",
-    "|unique",
-];
-
-const BEST: &[&str] = &["(list<T>, K, bool?) -> T?"];
-const PICKED: &[&str] = &["(list<T>, K) -> list<T>"];
 
 /// The elements of what a loop goes over: of a list, of a map its keys, of a text its characters, of null none.
 ///
@@ -318,10 +187,6 @@ fn text_of(value: &Value) -> Result<Cow<'_, str>, String> {
     }
 }
 
-fn keyed(args: &[Value]) -> Result<[&List; 2], String> {
-    Ok([args::list(args, 0)?, args::list(args, 1)?])
-}
-
 pub(super) fn flag(args: &[Value], at: usize) -> bool {
     args.get(at).is_some_and(is_true)
 }
@@ -341,14 +206,8 @@ pub(super) fn bounded(length: usize) -> Result<(), String> {
     }
 }
 
-/// Each element by its key; texts in small letters unless `exact`.
-fn with_keys(args: &[Value], exact: bool) -> Result<Vec<(Value, &Value)>, String> {
-    let [items, keys] = keyed(args)?;
-    let fold = |key: &Value| if exact { key.clone() } else { folded(key) };
-    Ok(keys.iter().map(fold).zip(items.iter()).collect())
-}
-
-fn folded(key: &Value) -> Value {
+/// A key in small letters.
+pub(super) fn folded(key: &Value) -> Value {
     match key {
         Value::String(text) => text.to_lowercase().into(),
         Value::List(parts) => Value::List(parts.iter().map(folded).collect()),
@@ -442,79 +301,6 @@ fn dictsort(args: &[Value]) -> Computed {
     Ok(all
         .into_iter()
         .map(|(_, pair)| pair)
-        .collect::<Vec<_>>()
-        .into())
-}
-
-fn groupby(args: &[Value]) -> Computed {
-    let [_, keys] = keyed(args)?;
-    let mut all: Vec<_> = with_keys(args, flag(args, 2))?
-        .into_iter()
-        .zip(keys.iter())
-        .collect();
-    all.sort_by(|((a, _), _), ((b, _), _)| a.compare_any(b));
-    let groups = all.chunk_by(|((a, _), _), ((b, _), _)| a.compare_any(b).is_eq());
-    let groups = groups.map(|group| {
-        // The name is that of the last one, as in Jinja.
-        let name = group.last().map_or(Value::Null, |(_, key)| (*key).clone());
-        let items: Vec<Value> = group.iter().map(|((_, item), _)| (*item).clone()).collect();
-        Value::from(vec![name, items.into()])
-    });
-    Ok(groups.collect::<Vec<_>>().into())
-}
-
-/// The element whose key takes the place of all others; null of an empty list.
-fn best(args: &[Value], replaces: fn(Ordering) -> bool) -> Computed {
-    let all = with_keys(args, flag(args, 2))?.into_iter();
-    let best = all.reduce(|best, next| match replaces(next.0.compare_any(&best.0)) {
-        true => next,
-        false => best,
-    });
-    Ok(best.map_or(Value::Null, |(_, item)| item.clone()))
-}
-
-fn picked(args: &[Value], wanted: bool) -> Computed {
-    let [items, holds] = keyed(args)?;
-    let all = items.iter().zip(holds.iter());
-    let all = all.filter(|(_, holds)| is_true(holds) == wanted);
-    Ok(Value::List(all.map(|(item, _)| item.clone()).collect()))
-}
-
-fn sum(args: &[Value]) -> Computed {
-    let [_, keys] = keyed(args)?;
-    let start = args.get(2).filter(|start| !start.is_null());
-    let mut whole_sum = Some(0_i64);
-    let mut float_sum = 0.0;
-    for number in start.into_iter().chain(keys.iter()) {
-        match (number, whole(number)) {
-            (_, Some(int)) => {
-                let sum = |sum: i64| sum.checked_add(int).ok_or("the sum is too large");
-                whole_sum = whole_sum.map(sum).transpose()?;
-                float_sum += int as f64;
-            }
-            (Value::Float(float), None) => {
-                whole_sum = None;
-                float_sum += float;
-            }
-            (other, None) => {
-                return Err(format!("only numbers have a sum, found `{}`", other.kind()));
-            }
-        }
-    }
-    Ok(whole_sum.map_or(Value::Float(float_sum), Value::Int))
-}
-
-fn unique(args: &[Value]) -> Computed {
-    let mut all: Vec<_> = with_keys(args, flag(args, 2))?
-        .into_iter()
-        .enumerate()
-        .collect();
-    all.sort_by(|(_, (a, _)), (_, (b, _))| a.compare_any(b));
-    all.dedup_by(|(_, (later, _)), (_, (earlier, _))| later.compare_any(earlier).is_eq());
-    all.sort_by_key(|(at, _)| *at);
-    Ok(all
-        .into_iter()
-        .map(|(_, (_, item))| item.clone())
         .collect::<Vec<_>>()
         .into())
 }

@@ -4,11 +4,13 @@
 //! A name carries the sign that it is written with, which no expression can write, so that Jinja's `join` and the language's
 //! are two. An argument that is left out is null.
 
+mod keyed;
 mod list;
 mod method;
 mod number;
 mod operator;
 mod print;
+mod printf;
 mod test;
 mod text;
 
@@ -95,9 +97,14 @@ impl Filter {
 }
 
 fn all_filters() -> impl Iterator<Item = &'static Filter> {
-    [text::FILTERS, number::FILTERS, list::FILTERS]
-        .into_iter()
-        .flatten()
+    [
+        text::FILTERS,
+        number::FILTERS,
+        list::FILTERS,
+        keyed::FILTERS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 static TABLE: LazyLock<Vec<FunctionSpec>> = LazyLock::new(|| {
@@ -198,7 +205,7 @@ pub fn params(filter: &str) -> Option<Params> {
 
 /// Whether a filter is given the elements with a key of each, which its second argument says.
 pub fn has_key(name: &str) -> bool {
-    list::KEYED.contains(&name)
+    keyed::FILTERS.iter().any(|filter| filter.row.name == name)
 }
 
 #[cfg(test)]
