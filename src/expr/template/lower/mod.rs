@@ -1,9 +1,10 @@
 //! From what Jinja's parser makes of a text to the [tree](crate::ast::template) that all stages read. What needs no types is
 //! refused here: statements, filters, tests and functions that there are not, and arguments that they don't take.
 //!
-//! Reading order: this file (statements), [`expression`], [`filter`].
+//! Reading order: this file (statements), [`expression`], [`call`], [`filter`].
 
 mod argument;
+mod call;
 mod expression;
 mod filter;
 
