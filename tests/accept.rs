@@ -5,11 +5,8 @@
 //! - `json*.txt`: what a model wrote, with the JSON in it or why there is none.
 //! - `reply*.txt`: declarations, then cases of a type (`: T`) and what a model wrote below it, with the value and what was mended, or
 //!   why it is refused.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod declared;
-
-use declared::{declared, files, type_of};
+use crate::declared::{declared, files, type_of};
 use graphc::expr::accept::accept;
 use graphc::expr::schema::json_schema;
 use graphc::run::decode::{Decoded, decode, decode_json};

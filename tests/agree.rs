@@ -1,13 +1,9 @@
 //! The checker and the evaluator agree, for every operator, function and macro, with operands of every kind: what the checker takes the
 //! evaluator computes, to a value of the type that the checker says; and what the evaluator refuses for the kind of its operands,
 //! whatever their values, the checker refuses.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod declared;
-mod evaluate;
-
-use declared::declared;
-use evaluate::Bound;
+use crate::declared::declared;
+use crate::evaluate::Bound;
 use graphc::ast::expr::BinaryOp;
 use graphc::base::FileId;
 use graphc::diag::{Diagnostics, Level};

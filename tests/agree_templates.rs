@@ -1,12 +1,8 @@
 //! The check of templates and their evaluation agree: what the check takes of operators, filters and tests, with operands of
 //! every kind, is rendered. And what is rendered is what Jinja makes of it, with minijinja as the judge.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod declared;
-mod evaluate;
-
-use declared::{declared, type_of};
-use evaluate::Bound;
+use crate::declared::{declared, type_of};
+use crate::evaluate::Bound;
 use graphc::ast::node::TemplateText;
 use graphc::base::{FileId, Span};
 use graphc::diag::{Diagnostics, Level};

@@ -2,8 +2,6 @@
 //! `//= steps .., calls .., tokens ..`, and their whole sheet in a snapshot beside them. For small random flows all runs are tried
 //! out, and none is longer than the sheet says.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

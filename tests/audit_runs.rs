@@ -2,15 +2,6 @@
 //! graphs are run, and their super-steps, model calls and tokens held against the sheet. `AUDITS` sets how many
 //! programs are tried, `AUDITS_SEED` which.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    missing_docs
-)]
-
-mod dice;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -30,7 +21,7 @@ use graphc::run::model::{
 };
 use serde_json::json;
 
-use dice::Dice;
+use crate::dice::Dice;
 
 /// A graph that makes two or three calls of a model, and one that sends.
 const CALLED: &str = r#"

@@ -1,11 +1,9 @@
 //! The CEL conformance cases of `tests/cel`, and this project's own in the same form in `tests/cel/own`.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
-mod evaluate;
 
 use std::collections::BTreeMap;
 use std::fs;
 
+use crate::evaluate;
 use graphc::value::Value;
 use serde_json::Value as Json;
 

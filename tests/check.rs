@@ -12,22 +12,15 @@
 //! belong to the slashes), the text is a part of the message. A file without marks must be clean.
 //! In a case with a line `//# helps` a mark goes on with the help: `; help: write ..`. Marks are taken out before the file is compiled. `//# file: types.graph` begins another file of
 //! the case; what stands before is `main.graph`, where the compiler begins.
-//! `UPDATE=1 cargo test --test check` writes the marks anew. Notes are left out, but those of a code that the
+//! `UPDATE=1 cargo test --test compiler check::` writes the marks anew. Notes are left out, but those of a code that the
 //! case marks somewhere, or asks for in a line `//# notes: CODE, CODE`, or `//# notes` for all.
 //!
 //! `//# right: CODE, ..` says which codes a case is the right twin of: none of them is found in it, and every code has one.
 //!
 //! The examples of the pages behind `graphc explain` are compiled in the same way.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
-#[allow(dead_code)]
-mod dice;
 #[path = "marked/golden.rs"]
 mod golden;
-#[allow(dead_code)]
-mod marked;
-mod mutants;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,8 +29,9 @@ use std::path::{Path, PathBuf};
 use graphc::check::cascade::stage::is_missing;
 use graphc::compile::{Compiled, compile};
 
+use crate::marked::{MAIN, Section, files, sections};
+use crate::{dice, mutants};
 use graphc::diag::{Diagnostic, Level, codes, render};
-use marked::{MAIN, Section, files, sections};
 
 fn is_mark(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("//") else {

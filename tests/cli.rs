@@ -6,8 +6,7 @@
 //! `$ pipe FILE` make what their names say. Lines that begin with `#` are notes; `< FILE` at the end of a command is its
 //! stdin, and with `| nobody` there its stdout has no reader. Ids and times that
 //! differ from run to run are shown as `[ID]`, `[THREAD]`, `[TIME]`, `[SECONDS]` and `[MS]`. `UPDATE=1` rewrites what is below each
-//! command. `CASE=name cargo test --test cli` has only the talks whose name contains `name`.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+//! command. `CASE=name cargo test --test commands cli::` has only the talks whose name contains `name`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

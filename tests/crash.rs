@@ -2,26 +2,15 @@
 //! tools and a model server, all of which note what they are asked in a file of their own.
 //!
 //! `GRAPHC_KILL_POINTS=N` raises the number of points at which the shapes are killed.
-#![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    missing_docs
-)]
 
-#[path = "judge/mod.rs"]
-mod judge;
+use crate::judge;
 
-mod crash {
-    use super::judge;
-    mod doubt;
-    mod drive;
-    mod keeping;
-    mod log;
-    mod model;
-    mod place;
-    mod shapes;
-    mod signals;
-    mod words;
-}
+mod doubt;
+mod drive;
+mod keeping;
+mod log;
+mod model;
+mod place;
+mod shapes;
+mod signals;
+mod words;

@@ -1,5 +1,4 @@
 //! docs/dependencies.md names every crate of Cargo.toml, and no other.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,6 @@
 //! What `graphc diff` finds: every `tests/diff/*.graph` holds two versions of a flow, the new one below
 //! `// ---- new`, and has its findings in a snapshot beside it. And how it reads flows out of commits.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

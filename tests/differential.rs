@@ -1,8 +1,6 @@
 //! Random expressions evaluated here and by the `cel` crate: they must agree on the value, or on there being none.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod evaluate;
-
+use crate::evaluate;
 use graphc::value::{Key, Value};
 use proptest::prelude::*;
 

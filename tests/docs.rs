@@ -4,19 +4,12 @@
 //! ` ```graph,fragment ` is a part of one: the comment before it, `<!-- around` .. `-->`, is the file
 //! around it, with a line `@@` where the part stands; the whole compiles without an error. One fenced as
 //! ` ```graph,wrong ` has errors.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod install;
-#[allow(dead_code)]
-mod marked;
-
-mod docs {
-    mod lines;
-    pub mod matrix;
-    mod parity;
-    mod ports;
-    mod recipes;
-}
+mod lines;
+mod matrix;
+mod parity;
+mod ports;
+mod recipes;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,7 +19,7 @@ use graphc::compile::compile;
 use graphc::diag::{Level, render};
 use graphc::expr::function::{BuiltinKind, FunctionSpec, forms, functions as table, jinja};
 
-use marked::blocks::{Kind, blocks, documents, pages};
+use crate::marked::blocks::{Kind, blocks, documents, pages};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

@@ -2,10 +2,8 @@
 //!
 //! `tests/editors/scopes.txt` says what words of flows are shown as. The tokenizer's packages are installed into a folder below
 //! `CARGO_TARGET_TMPDIR`, once. Where npm is missing it is installed with Node.js (`apt-get install -y npm`).
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod install;
-
+use crate::install;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,30 +1,27 @@
 //! The engine as a Rust program embeds it: a compiled flow, models of its own, a store of its own.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
-mod engine {
-    mod answers;
-    mod beside;
-    mod built;
-    mod cut_off;
-    mod drain;
-    mod earlier;
-    mod flow;
-    mod forks;
-    mod handlers;
-    mod lasting;
-    mod limits;
-    mod lives;
-    mod plain;
-    mod remembers;
-    mod retries;
-    mod rows;
-    mod stops;
-    mod streams;
-    mod told;
-    mod unkept;
-    mod unreadable;
-    mod usage;
-}
+mod answers;
+mod beside;
+mod built;
+mod cut_off;
+mod drain;
+mod earlier;
+mod flow;
+mod forks;
+mod handlers;
+mod lasting;
+mod limits;
+mod lives;
+mod plain;
+mod remembers;
+mod retries;
+mod rows;
+mod stops;
+mod streams;
+mod told;
+mod unkept;
+mod unreadable;
+mod usage;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

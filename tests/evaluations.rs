@@ -1,9 +1,4 @@
 //! Evaluations of models behind HTTP: what they are asked, what is kept of it, and what becomes of one that is ended early.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
-#[path = "backend/server.rs"]
-#[allow(dead_code)]
-mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -11,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use server::{Reply, Server, events};
+use crate::backend::server::{Reply, Server, events};
 
 const KEY: &str = "key-of-the-provider-4711";
 

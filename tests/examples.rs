@@ -1,5 +1,4 @@
 //! The programs below `examples/`: each runs, and prints what its first lines say.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,4 @@
 //! The pages of the diagnostics: complete, well formed, and listed in docs/diagnostics/README.md.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

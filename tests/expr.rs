@@ -3,12 +3,10 @@
 //!
 //! A case has `expr`, perhaps `bindings`, and either `value`, or `error` (the whole message) with
 //! the part of the expression that it points to as `at`.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
-mod evaluate;
 
 use std::fs;
 
+use crate::evaluate;
 use graphc::expr::eval::{Effect, Env, compile_text};
 use graphc::expr::function::{BuiltinKind, find, forms, functions};
 use graphc::expr::scope::StateFields;

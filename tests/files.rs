@@ -1,5 +1,4 @@
 //! What a path argument stands for, and what is said where it can't be read.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

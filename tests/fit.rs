@@ -1,7 +1,6 @@
 //! Scenarios that don't fit their flow: each case is a YAML file in tests/fit, held against `desk.graph`
 //! there or another flow that the file names, and against the settings in `NAME.settings` beside it where there are such. It ends in
 //! a comment with what is reported about it. `UPDATE=1` writes those comments anew.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
 use std::path::Path;

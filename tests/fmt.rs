@@ -2,8 +2,6 @@
 //! and holds every comment. Shown for every flow of the repository and for random programs; how it looks is in
 //! `tests/fmt/*.graph`, each with its result in a snapshot beside it.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
-
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -15,9 +13,7 @@ use graphc::{fmt, parse};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-mod program;
-
-use program::Program;
+use crate::program::Program;
 
 fn parsed(text: &str) -> (File, Diagnostics) {
     let mut found = Diagnostics::new();

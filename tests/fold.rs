@@ -1,8 +1,5 @@
 //! Constant folding never changes the value of an expression: random well-typed expressions of parameters
 //! and of names that are only known in a run are evaluated as they are and after folding.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
-mod evaluate;
 
 use graphc::ast::expr::Expr;
 use graphc::base::FileId;
@@ -15,7 +12,7 @@ use graphc::value::Value;
 use proptest::prelude::*;
 use serde_json::json;
 
-use evaluate::Bound;
+use crate::evaluate::Bound;
 
 /// Numbers, some of which have no value.
 fn number() -> impl Strategy<Value = String> {

@@ -7,22 +7,12 @@
 //! `GRAPHC_FUZZ_ENTRY` with which readers alone. A finding is cut down and written below the target folder; from there
 //! it becomes a file of `tests/fuzz/corpus/READER`, all of which are read first, each time.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
-
-#[path = "fuzz/chance.rs"]
 mod chance;
-#[path = "fuzz/child.rs"]
 mod child;
-#[path = "fuzz/corpus.rs"]
 mod corpus;
-mod declared;
-#[path = "fuzz/entry.rs"]
 mod entry;
-#[path = "fuzz/mutate.rs"]
 mod mutate;
-#[path = "fuzz/shrink.rs"]
 mod shrink;
-#[path = "fuzz/watch.rs"]
 mod watch;
 
 use std::path::{Path, PathBuf};

@@ -1,15 +1,13 @@
 //! Drawings become skeletons: each `*.mmd` below tests/import has its skeleton beside it, and each in `wrong` its error.
 //!
 //! Those in `langgraph` are what LangGraph itself draws (`draw.py`), which is held against it. `UPDATE=1` writes all anew.
-#![allow(clippy::unwrap_used)]
-
-mod python;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::python;
 use graphc::base::{FileId, SourceMap};
 use graphc::compile::compile;
 use graphc::diag::{Diagnostics, render};

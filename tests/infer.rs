@@ -3,11 +3,8 @@
 //! A case is the expression, then lines of settings (`: T` is what is expected of it, `knowing a.b` a place known not to be
 //! null, `pure` forbids effects, `import f` brings a function in), then the outcome: findings with marks, and `=> T`, the
 //! type. `UPDATE=1` writes the outcomes anew.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod declared;
-
-use declared::{Declared, declared, files, marks, type_of};
+use crate::declared::{Declared, declared, files, marks, type_of};
 use graphc::base::FileId;
 use graphc::diag::Diagnostics;
 use graphc::expr::Type;

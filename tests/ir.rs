@@ -1,8 +1,6 @@
 //! The IR of programs: every `tests/ir/*.graph` is compiled and compared with its snapshot, is the same
 //! in every compilation, survives its own JSON, and is what the schema says.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,6 +1,5 @@
 //! The order of the modules: each sees itself and those before it, and only the outer ones see the
 //! machine. One package can't enforce that, so this test reads the sources.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

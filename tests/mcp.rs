@@ -2,13 +2,9 @@
 //!
 //! The talks are in tests/mcp, with the files of tests/mcp/flows (`example`: those of examples/mcp). The servers are installed once, below
 //! `CARGO_TARGET_TMPDIR`.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod install;
-mod talk;
-
-use talk::project;
+use crate::talk::project;
+use crate::{install, talk};
 
 /// The servers, and what `examples/mcp/package.json` asks for.
 const PACKAGES: [&str; 5] = [

@@ -1,5 +1,4 @@
 //! The flow in `graphs/modes`: each mode has the nodes that it needs and no others, and all modes speak one contract of events.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! `graphc check --online`: what a flow needs is tried, on real servers of each kind, and none is asked for anything that costs or has an
 //! effect. The talks are in tests/online, with the files of tests/online/flows.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,11 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-mod cluster;
-mod talk;
-
-use cluster::{Cluster, install};
-use talk::project;
+use crate::cluster::Cluster;
+use crate::talk::project;
+use crate::{install, talk};
 
 /// A test that waits longer than this for something has failed.
 const LONGEST: Duration = Duration::from_secs(120);

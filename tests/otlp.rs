@@ -1,5 +1,4 @@
 //! How telemetry is sent: to a receiver that the test plays, which says what it answers and when.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};

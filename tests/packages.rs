@@ -1,6 +1,5 @@
 //! The packages of `.ci/packages/`: built of this program, installed by pip and npm from their files, and run. The hooks of
 //! `.pre-commit-hooks.yaml` run in a repository by pre-commit itself (PyPI).
-#![allow(clippy::unwrap_used, missing_docs)]
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +8,7 @@ use std::process::{Command, Output};
 
 use sha2::{Digest, Sha256};
 
-mod install;
+use crate::install;
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

@@ -1,8 +1,6 @@
 //! The parser, by text files: every `tests/parse/*.graph` is read and dumped, with its errors, into a
 //! snapshot beside it. A new case is a new file.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
-
 use std::path::Path;
 
 use graphc::base::{FileId, SourceMap, Span};

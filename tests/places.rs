@@ -9,11 +9,7 @@
 //! The carets are the columns of the place (columns 1 and 2 belong to the slashes; of a place of several lines those of
 //! the first), the text is the error's kind, the path of its node and its message. `//# input: {..}` and the like say how the
 //! flow is run: a key of a scenario (`input`, `context`, `models`, `tools`, `answers`), and its value in one line of YAML.
-//! `//# file: types.graph` begins another file. `UPDATE=1 cargo test --test places` writes the marks anew.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
-#[allow(dead_code)]
-mod marked;
+//! `//# file: types.graph` begins another file. `UPDATE=1 cargo test --test compiler places::` writes the marks anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,7 +27,7 @@ use graphc::scenario::crash::Launcher;
 use graphc::scenario::group::{self, Bench, open_store, stage};
 use graphc::scenario::play::How;
 
-use marked::{MAIN, Section, files, sections};
+use crate::marked::{MAIN, Section, files, sections};
 use serde_json::Value as Json;
 
 fn is_mark(line: &str) -> bool {

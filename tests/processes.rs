@@ -1,6 +1,4 @@
 //! Runs across processes: killed, told to stop, left by whoever read their output.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};

@@ -2,18 +2,8 @@
 //! programs are compiled, those that are clean are run with random inputs, and no run may come to what the
 //! compiler should have reported: two writers of one field, a read before a write, an `out` field without a value.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    missing_docs
-)]
-
-mod dice;
-mod promises {
-    pub mod structured;
-    pub mod unstructured;
-}
+mod structured;
+mod unstructured;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,8 +22,7 @@ use graphc::store::MemoryStore;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use dice::Dice;
-use promises::{structured, unstructured};
+use crate::dice::Dice;
 
 /// A clock that goes a month on whenever nobody answers.
 #[derive(Default)]
@@ -313,7 +302,7 @@ fn input(dice: &mut Dice, origin: Origin) -> Json {
 /// How many inputs each clean program is run with.
 const RUNS: usize = 5;
 
-/// `PROMISES=100000 CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo test --test promises -- --nocapture` runs so many clean programs; `PROMISES_ROUND=N` one round again.
+/// `PROMISES=100000 CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo test --test compiler promises:: -- --nocapture` runs so many clean programs; `PROMISES_ROUND=N` one round again.
 #[test]
 fn clean_programs_keep_what_is_promised() {
     let number = |name| std::env::var(name).ok().map(|text| text.parse().unwrap());

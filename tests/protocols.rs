@@ -1,7 +1,6 @@
 //! The protocols of models against a server that others wrote (npm `@copilotkit/aimock`): what it answers arrives, and the five systems of
 //! `graphs/` run unchanged on each of them. Each reply of a scenario is handed to the server, asked for there over the wire, and is what
 //! the flow gets; the scenario is judged as ever.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::install;
 use futures_util::{StreamExt, stream};
 use graphc::backend::bindings::Bindings;
 use graphc::backend::config;
@@ -26,8 +26,6 @@ use graphc::scenario::group::{self, Bench, answers_left, open_store, stage};
 use graphc::scenario::play::How;
 use graphc::scenario::{Observed, judge};
 use serde_json::{Value as Json, json};
-
-mod install;
 
 const START: &str = r#"
 const { LLMock } = require("@copilotkit/aimock");

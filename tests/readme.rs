@@ -6,10 +6,8 @@
 //! `$ echo 'TEXT' | graphc ..` gives a command its input; how long a scenario took is left out.
 //! All of a text in one folder that has a copy of `graphs/`, in the order of the text. In what is printed, `[..]` stands for
 //! any text. `UPDATE=1` writes what differs anew, with ids and the ends of long lines cut.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod cluster;
-
+use crate::cluster;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

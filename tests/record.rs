@@ -1,12 +1,9 @@
 //! Cassettes: scenarios are recorded with a model server that nobody here wrote, and played without it. The files are in tests/record.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use crate::install;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-
-mod install;
 
 const KEY: &str = "a-key-that-nobody-sees";
 

@@ -7,7 +7,6 @@
 //!
 //! tests/render/codes holds one file for each code: the wrong example of its page, and what a person is shown for it.
 //! `UPDATE=1` writes what is missing there and takes out what no code has.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

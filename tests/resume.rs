@@ -1,6 +1,5 @@
 //! What a thread is after a run that failed, was refused or was given up half way, as a Rust program that
 //! goes on in the same process sees it.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -4,9 +4,7 @@
 //! agree: in the result, in the state, in what was called and asked, and in every event of every mode and its order
 //! (`told`). One with a `crash` is first played with it, in processes of its own on a file; then as the others, without.
 //!
-//! `CASE=name cargo test --test run` plays the files whose name contains `name`.
-
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+//! `CASE=name cargo test --test runtime run::` plays the files whose name contains `name`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,10 +28,8 @@ use graphc::scenario::judge::judge;
 use graphc::scenario::play::{How, OpenStore};
 use graphc::scenario::{Finding, Observed, Tape};
 
-mod cluster;
-mod told;
-
-use told::{Ran, Told};
+use crate::cluster;
+use crate::told::{Ran, Told};
 
 /// Groups that are played at the same time.
 const AT_ONCE: usize = 4;

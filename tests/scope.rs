@@ -1,5 +1,4 @@
 //! Names of a scope: slots, state, enums, records, effects; what is refused when they are compiled.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::sync::Arc;
 

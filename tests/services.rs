@@ -1,15 +1,12 @@
 //! Scenarios that really call a service: an HTTP server in Python, started and ended by `graphc`, which notes what it is asked in
 //! a file of its own. The files are in tests/services.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use crate::install;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-mod install;
 
 /// A test that waits longer than this for something has failed.
 const LONGEST: Duration = Duration::from_secs(120);

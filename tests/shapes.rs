@@ -1,6 +1,5 @@
 //! Every flow that the benches measure (`benches/shapes`) is what its writer meant it to be: none has a slip in its syntax
 //! that is not its point, and those without errors have their IR.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 #[path = "../benches/shapes/mod.rs"]
 mod shapes;

@@ -1,10 +1,6 @@
 //! What the compiler says can run in one super-step, against a search of all states of small random flows:
 //! every two tasks that some run has side by side must be known to it.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
-mod dice;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use graphc::base::Span;
@@ -14,7 +10,7 @@ use graphc::check::cfg::model::{
 };
 use graphc::ir::{JoinId, NodeId};
 
-use dice::Dice;
+use crate::dice::Dice;
 use thin_vec::{ThinVec, thin_vec};
 
 fn successor(to: BlockId, many: bool) -> Successor {

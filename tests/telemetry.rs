@@ -1,6 +1,6 @@
 //! Traces and metrics as a real receiver has them: Rotel, an OpenTelemetry collector (PyPI `rotel`), prints all that it was sent.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
+use crate::install;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -8,8 +8,6 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-
-mod install;
 
 /// Longest wait for what comes at once.
 const SOON: Duration = Duration::from_secs(60);

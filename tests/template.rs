@@ -1,10 +1,7 @@
 //! Templates: each file of `tests/template` declares a scope, gives it values, and has templates with what the check finds in them
 //! and what they render to. Parts are separated by `---`, cases by `===`; `UPDATE=1` writes the outcomes anew.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-mod declared;
-
-use declared::{Declared, declared, files, marks};
+use crate::declared::{Declared, declared, files, marks};
 use graphc::ast::node::TemplateText;
 use graphc::base::{FileId, Span};
 use graphc::diag::Diagnostics;

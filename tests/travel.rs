@@ -2,9 +2,7 @@
 //! too. With the results that came later, the fork comes to the same state and calls nothing; afresh, with the same replies, it comes
 //! to the same state by calling again what lies behind the checkpoint. The same holds for what is left when the thread is compacted.
 //!
-//! `CASE=name cargo test --test travel` forks the threads of the files whose name contains `name`.
-
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+//! `CASE=name cargo test --test runtime travel::` forks the threads of the files whose name contains `name`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! Values: persistent lists and maps against the plain ones, order, size, JSON and back.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
 

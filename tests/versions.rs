@@ -4,20 +4,10 @@
 //!
 //! And what single changes come to: every `tests/versions/*.graph` is a case (`play`).
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    missing_docs
-)]
-
-mod dice;
-mod versions {
-    mod earlier;
-    mod kept;
-    pub(super) mod play;
-    pub(super) mod program;
-}
+mod earlier;
+mod kept;
+mod play;
+mod program;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -36,8 +26,8 @@ use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
 use graphc::store::MemoryStore;
 use serde_json::{Value as Json, json};
 
-use dice::Dice;
-use versions::program::Program;
+use crate::dice::Dice;
+use program::Program;
 
 fn compiled(text: &str) -> Option<Flow> {
     let files = BTreeMap::from([("main.graph".to_owned(), text.to_owned())]);
@@ -259,7 +249,7 @@ fn said_of_threads(text: &str, all: &mut BTreeSet<(&'static str, &'static str)>)
 #[test]
 fn each_verdict_on_threads_has_its_proof() {
     let (mut known, mut shown) = (BTreeSet::new(), BTreeSet::new());
-    for (_, text) in versions::play::cases() {
+    for (_, text) in play::cases() {
         said_of_threads(&text, &mut shown);
     }
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diff");
@@ -276,7 +266,7 @@ fn each_verdict_on_threads_has_its_proof() {
 /// An effect that has been made, and a person's answer, stay what they are of, whatever stands ahead of them now.
 #[tokio::test]
 async fn single_changes() {
-    let cases = versions::play::cases();
+    let cases = play::cases();
     assert!(cases.len() > 10);
     let only = std::env::var("CASE").unwrap_or_default();
     let mut wrong = Vec::new();
@@ -284,7 +274,7 @@ async fn single_changes() {
         let case = name.clone();
         let played = tokio::spawn(async move {
             let store = Arc::new(MemoryStore::default());
-            versions::play::play(&name, &text, &store, || async {}).await;
+            play::play(&name, &text, &store, || async {}).await;
         });
         if played.await.is_err() {
             wrong.push(case);

@@ -1,6 +1,5 @@
 //! Drawings of flows: a case is a flow in tests/viz with its drawings beside it, `NAME.mmd`, `NAME.dot`,
 //! `NAME.svg`, and `NAME.xray.*` with its subgraphs opened. `UPDATE=1` rewrites the drawings.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -6,9 +6,6 @@
 
 #![allow(dead_code)]
 
-#[path = "../install/mod.rs"]
-pub mod install;
-
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -16,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
-use install::said;
+use crate::install::{self, said};
 
 /// What the guard does. Its arguments: the cluster's folder, then how to start the server. It reads a word a line.
 const GUARD: &str = r#"

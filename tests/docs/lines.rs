@@ -1,7 +1,7 @@
 //! docs/from-langgraph.md: what stands on the right of its tables stands in the flows below them.
 
 use super::matrix::quoted;
-use crate::{commands, project};
+use super::{commands, project};
 
 /// A text with one blank wherever it has some.
 fn plain(text: &str) -> String {

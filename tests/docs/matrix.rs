@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::project;
+use super::project;
 
 /// Names in backticks.
 pub fn quoted(text: &str) -> impl Iterator<Item = &str> {

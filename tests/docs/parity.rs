@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::matrix::quoted;
-use crate::{commands, project};
+use super::{commands, project};
 
 /// Names of all cases, which are files, and of all functions of tests.
 fn cases(folder: &Path, into: &mut BTreeSet<String>) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::project;
+use super::project;
 
 /// Groups of the peer's tests.
 const GROUPS: u32 = 78;
@@ -57,7 +57,7 @@ fn missing_test(file: &str, test: &str) -> Option<String> {
         return Some(format!("there is no {folder}{file}.rs"));
     };
     // The suite of the stores lists its cases by name.
-    let listed = |line: &str| file == "store/main" && line.trim() == test;
+    let listed = |line: &str| file == "store/mod" && line.trim() == test;
     let lines: Vec<&str> = text.lines().collect();
     let declared = format!("fn {test}(");
     let is_test = |at: usize| {

@@ -11,7 +11,8 @@ use std::process::Command;
 use graphc::compile::compile;
 use graphc::diag::Level;
 
-use crate::{install, project};
+use super::project;
+use crate::install;
 
 /// Names of the recipes, from their files.
 fn recipes() -> Vec<String> {

@@ -21,7 +21,7 @@ use graphc::viz::{Drawing, Form, draw};
 use graphc::{fmt, parse};
 use serde_json::Value as Json;
 
-use super::declared::{Declared, declared};
+use crate::declared::{Declared, declared};
 
 /// A reader of texts.
 pub struct Entry {

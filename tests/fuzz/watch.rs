@@ -139,7 +139,7 @@ fn start(folder: &Path, settings: impl FnOnce(&mut Command)) -> Child {
     command
         .args([
             "--exact",
-            "child_process",
+            "fuzz::child_process",
             "--nocapture",
             "--test-threads=1",
         ])

@@ -95,7 +95,7 @@ impl Place {
     /// Lets a process do a job, until it is done or its end comes.
     pub fn process(&self, job: &Job) -> Ended {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child::child", "--nocapture"])
+            .args(["--exact", "kill::child::child", "--nocapture"])
             .env(JOB, serde_json::to_string(job).unwrap())
             .stdin(Stdio::null())
             .output()

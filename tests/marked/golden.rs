@@ -1,7 +1,7 @@
 //! The golden dump: every diagnostic of every flow of the project, a line each.
 //!
 //! A change of the compiler that changes a verdict or a message shows up as a diff of `tests/golden/*.txt`, so that its commit
-//! can say why. `UPDATE=1 cargo test --test check golden` writes them anew.
+//! can say why. `UPDATE=1 cargo test --test compiler golden` writes them anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,8 +10,8 @@ use std::path::Path;
 use graphc::compile::compile;
 use graphc::diag::codes;
 
-use super::marked::{MAIN, blocks, files, sections};
 use super::{cases, example, is_mark};
+use crate::marked::{MAIN, blocks, files, sections};
 
 /// `PLACE: LEVEL[CODE] MESSAGE` for each diagnostic of a flow of several files. `name` is the flow's, in front of each place.
 fn dump(out: &mut String, name: &str, main: &str, texts: &BTreeMap<String, String>) {

@@ -3,11 +3,10 @@
 //! Where `python3` or its `venv` is missing it is installed (`apt-get install -y python3-venv`), and a test that needs it fails where that
 //! fails.
 
-#[path = "../install/mod.rs"]
-mod install;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::install;
 
 /// An interpreter that has these packages, at the versions that they name. The folder is kept: a second run installs nothing.
 pub fn with_packages(folder: &Path, packages: &[&str]) -> PathBuf {

@@ -11,6 +11,8 @@
 
 #[path = "../cluster/mod.rs"]
 mod cluster;
+#[path = "../install/mod.rs"]
+mod install;
 
 mod cases;
 mod ended;

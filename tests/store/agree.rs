@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;
 
-use crate::records::*;
+use super::records::*;
 
 const FRAMES: [&str; 3] = ["", "a", "b"];
 
@@ -100,7 +100,7 @@ async fn change_past(stores: &[Arc<dyn Store>], (at, effects, keep): (u64, Effec
     };
     for store in stores {
         let to = store.acquire("fork").await.unwrap();
-        let status = crate::past::forked(at);
+        let status = super::past::forked(at);
         let forked = store.fork("t", at, effects, &to, &status).await;
         let before = store.load("t").await.unwrap().map(even);
         store.release(to).await.unwrap();
@@ -119,11 +119,11 @@ async fn change_past(stores: &[Arc<dyn Store>], (at, effects, keep): (u64, Effec
 async fn run(appends: Vec<Vec<Record>>, past: (u64, Effects, Keep)) {
     // One schema for all cases: tables take longer to make than a case to run.
     static URL: LazyLock<String> = LazyLock::new(|| crate::cluster::shared().url());
-    let postgres = crate::postgres_at(&URL);
+    let postgres = super::postgres_at(&URL);
     for thread in ["t", "fork"] {
         postgres.delete(thread).await.unwrap();
     }
-    let stores = [crate::memory(), crate::sqlite_file(), postgres];
+    let stores = [super::memory(), super::sqlite_file(), postgres];
     let mut leases = Vec::new();
     for store in &stores {
         leases.push(store.acquire("t").await.unwrap());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use graphc::run::store::{Change, RunState, Store};
 use graphc::value::{Key, List, Map, Value};
 
-use crate::records::*;
+use super::records::*;
 
 type Any = Arc<dyn Store>;
 

@@ -8,7 +8,7 @@ use graphc::run::store::{RunState, Store, StoreError};
 use graphc::store::{Options, SqliteStore};
 use rusqlite::Connection;
 
-use crate::records::*;
+use super::records::*;
 
 /// An error's message, with the path taken out.
 fn reason<T>(result: Result<T, StoreError>, path: &Path) -> String {
@@ -27,7 +27,7 @@ fn quick() -> Options {
 
 /// A store with a thread `t`, and its file.
 async fn with_thread() -> (Arc<dyn Store>, PathBuf) {
-    let path = crate::folder().join("threads.db");
+    let path = super::folder().join("threads.db");
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open_with(&path, quick()).unwrap());
     let lease = begin(&store, "t").await;
     let records = [
@@ -41,7 +41,7 @@ async fn with_thread() -> (Arc<dyn Store>, PathBuf) {
 
 #[test]
 fn what_is_no_database_is_left_alone() {
-    let path = crate::folder().join("notes.txt");
+    let path = super::folder().join("notes.txt");
     let text = "not a database\n".repeat(500);
     std::fs::write(&path, &text).unwrap();
     assert_eq!(
@@ -53,7 +53,7 @@ fn what_is_no_database_is_left_alone() {
 
 #[test]
 fn a_database_of_another_program_is_left_alone() {
-    let path = crate::folder().join("other.db");
+    let path = super::folder().join("other.db");
     let other = Connection::open(&path).unwrap();
     other.execute_batch("CREATE TABLE threads (x)").unwrap();
     drop(other);
@@ -80,7 +80,7 @@ async fn a_newer_schema_is_refused() {
 
 #[test]
 fn paths_that_are_no_files_are_refused() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let refusal = reason(SqliteStore::open(&folder), &folder);
     let expected = "the store `PATH` can't be opened: check that it is a file";
     assert!(refusal.starts_with(expected), "{refusal}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use graphc::run::store::{RunState, Store};
 
-use crate::records::*;
+use super::records::*;
 
 type Any = Arc<dyn Store>;
 

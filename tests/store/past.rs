@@ -8,7 +8,7 @@ use graphc::run::store::{
 };
 use graphc::value::Value;
 
-use crate::records::*;
+use super::records::*;
 
 type Any = Arc<dyn Store>;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use graphc::run::store::{Change, Effects, Keep, Lease, RunState, Store};
 use graphc::value::Value;
 
-use crate::past::forked;
-use crate::records::*;
+use super::past::forked;
+use super::records::*;
 
 type Any = Arc<dyn Store>;
 

@@ -10,9 +10,9 @@ use graphc::value::Value;
 use serde_json::json;
 use tokio_postgres::{Client, NoTls};
 
+use super::records::*;
+use super::remembered;
 use crate::cluster::shared;
-use crate::records::*;
-use crate::remembered;
 
 /// A connection of its own to the server, with a schema as its search path.
 pub async fn admin(url: &str) -> Client {
@@ -25,7 +25,7 @@ pub async fn admin(url: &str) -> Client {
 }
 
 fn open(url: &str) -> Arc<dyn Store> {
-    crate::postgres_at(url)
+    super::postgres_at(url)
 }
 
 fn quick() -> Options {

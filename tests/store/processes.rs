@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use graphc::run::store::{Effects, Keep, Lease, RunState, Store, StoreError};
 use graphc::value::Value;
 
-use crate::records::*;
+use super::records::*;
 
 const WORK: &str = "GRAPHC_STORE_CHILD_WORK";
 const URL: &str = "GRAPHC_STORE_CHILD_URL";
@@ -21,7 +21,7 @@ fn open(url: &str) -> Arc<dyn Store> {
 }
 
 fn sqlite() -> String {
-    format!("sqlite:{}", crate::folder().join("threads.db").display())
+    format!("sqlite:{}", super::folder().join("threads.db").display())
 }
 
 fn start(work: &str, url: &str) -> Child {
@@ -30,7 +30,7 @@ fn start(work: &str, url: &str) -> Child {
 
 fn start_with(mut command: Command, work: &str, url: &str) -> Child {
     command
-        .args(["--exact", "processes::child", "--nocapture"])
+        .args(["--exact", "store::processes::child", "--nocapture"])
         .env(WORK, work)
         .env(URL, url)
         .stdin(Stdio::piped())
@@ -104,7 +104,7 @@ async fn child() {
             let at = store.thread("t").await.unwrap().unwrap().checkpoint;
             for n in 0.. {
                 let to = store.acquire(&format!("f{n}")).await.unwrap();
-                let forked = crate::past::forked(at);
+                let forked = super::past::forked(at);
                 store
                     .fork("t", at, Effects::All, &to, &forked)
                     .await
@@ -313,7 +313,7 @@ async fn kill_compactions(url: &str) {
 
 #[tokio::test]
 async fn a_file_is_not_shrunk_while_another_process_writes() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let file = folder.join("threads.db");
     let url = format!("sqlite:{}", file.display());
     let store = open(&url);
@@ -427,7 +427,7 @@ async fn processes_race_for_a_thread_in_a_database() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_write_that_fails_tears_nothing() {
-    let file = crate::folder().join("threads.db");
+    let file = super::folder().join("threads.db");
     let mut shell = Command::new("sh");
     let limit = "ulimit -f 800; trap '' XFSZ; exec \"$0\" \"$@\"";
     shell

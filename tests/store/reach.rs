@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use graphc::run::store::{Store, StoreError};
 use graphc::store::{Options, PostgresStore};
 
+use super::records::message;
 use crate::cluster::Cluster;
-use crate::records::message;
 
 fn try_open(url: &str) -> Result<PostgresStore, StoreError> {
     PostgresStore::open_with(url, Path::new("."), Options::default())
@@ -62,7 +62,7 @@ fn certificates(folder: &Path) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_way_there_is_encrypted_as_asked_for() {
-    let folder = crate::folder();
+    let folder = super::folder();
     certificates(&folder);
     let port = free_port();
     let tcp = ["listen_addresses=localhost", &format!("port={port}")];

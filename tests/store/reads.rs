@@ -5,7 +5,7 @@ use std::sync::Arc;
 use graphc::run::store::{RunState, Source, Store};
 use graphc::value::Value;
 
-use crate::records::*;
+use super::records::*;
 
 type Any = Arc<dyn Store>;
 

@@ -12,10 +12,10 @@ use graphc::run::store::{Lease, Record, Store};
 use graphc::value::Value;
 use tokio_postgres::Client;
 
+use super::postgres::{admin, shut_out, user};
+use super::postgres_at;
+use super::records::*;
 use crate::cluster::shared;
-use crate::postgres::{admin, shut_out, user};
-use crate::postgres_at;
-use crate::records::*;
 
 /// What is logged in this process.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use graphc::run::memory::space::Pattern;
 use graphc::run::memory::{Filter, Near, Search, Space};
 use serde_json::{Value as Json, json};
 
-use crate::remembered::{Any, delete, found, items, new, put, search, with_vectors};
+use super::remembered::{Any, delete, found, items, new, put, search, with_vectors};
 
 async fn passing(store: &Any, filter: Json) -> Vec<String> {
     let filter = Filter::parse(&filter).unwrap();

@@ -10,8 +10,8 @@ use graphc::run::store::StoreError;
 use graphc::store::{Options, PostgresStore};
 use graphc::value::Value;
 
+use super::records::*;
 use crate::cluster::Cluster;
-use crate::records::*;
 
 fn try_open(url: &str) -> Result<PostgresStore, StoreError> {
     PostgresStore::open_with(url, Path::new("."), Options::default())
@@ -21,7 +21,7 @@ fn try_open(url: &str) -> Result<PostgresStore, StoreError> {
 async fn a_server_that_was_stopped_goes_on() {
     let cluster = Cluster::start(&[]);
     let url = cluster.url() + "&reconnect_timeout=0";
-    let store = crate::postgres_at(&url);
+    let store = super::postgres_at(&url);
     let lease = begin(&store, "t").await;
     for crash in [false, true] {
         let before = load(&store, "t").await;
@@ -67,7 +67,7 @@ async fn a_server_that_was_stopped_goes_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn appends_wait_for_a_server_that_is_started_again() {
     let cluster = Cluster::start(&[]);
-    let store = crate::postgres_at(&cluster.url());
+    let store = super::postgres_at(&cluster.url());
     let lease = begin(&store, "t").await;
     let written = Arc::new(AtomicU64::new(1));
     let over = Arc::new(AtomicBool::new(false));
@@ -119,7 +119,7 @@ async fn appends_wait_for_a_server_that_is_started_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_crashes_in_the_middle_of_appends_tears_nothing() {
     let cluster = Cluster::start(&[]);
-    let store = crate::postgres_at(&(cluster.url() + "&reconnect_timeout=0"));
+    let store = super::postgres_at(&(cluster.url() + "&reconnect_timeout=0"));
     let mut lease = begin(&store, "t").await;
     for _ in 0..3 {
         let first = load(&store, "t").await.last_seq + 1;
@@ -172,7 +172,7 @@ async fn a_server_without_room_tears_nothing() {
     drop(try_open(&url).unwrap());
     cluster.stop();
     cluster.start_limited("40960");
-    let store = crate::postgres_at(&url);
+    let store = super::postgres_at(&url);
     let lease = begin(&store, "t").await;
     let small = begin(&store, "small").await;
     // What doesn't compress.
@@ -222,7 +222,7 @@ async fn a_server_without_room_tears_nothing() {
 async fn a_damaged_page_is_reported() {
     let cluster = Cluster::start(&[]);
     let url = cluster.url();
-    let store = crate::postgres_at(&url);
+    let store = super::postgres_at(&url);
     let lease = begin(&store, "t").await;
     let writes = vec![("n", put(1))];
     store.append(&lease, &[root(2, 2, writes)]).await.unwrap();
@@ -255,7 +255,7 @@ async fn a_damaged_page_is_reported() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_statement_that_takes_too_long_is_given_up() {
     let url = crate::cluster::shared().url();
-    let store = crate::postgres_at(&format!("{url}&statement_timeout=1"));
+    let store = super::postgres_at(&format!("{url}&statement_timeout=1"));
     let lease = begin(&store, "t").await;
     let (server, schema) = url.split_once("?schema=").unwrap();
     let connected = tokio_postgres::connect(server, tokio_postgres::NoTls).await;
@@ -310,7 +310,7 @@ struct Waiting {
 impl Waiting {
     fn start(options: &str) -> Waiting {
         let cluster = Cluster::start(&[]);
-        let folder = crate::folder();
+        let folder = super::folder();
         std::fs::write(folder.join("two.graph"), FLOW).unwrap();
         let url = cluster.url().replace("postgres@", "postgres:hunter2@") + options;
         let settings = "store: \"${THREADS}\"\ntools:\n  quick: { command: [sh, -c, \"echo quick >> calls; echo '\\\"q\\\"'\"] }\n  \

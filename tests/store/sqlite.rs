@@ -10,8 +10,8 @@ use graphc::store::{Options, SqliteStore, Sync};
 use graphc::value::Value;
 use serde_json::json;
 
-use crate::records::*;
-use crate::remembered::{self, found, items, new, search, space};
+use super::records::*;
+use super::remembered::{self, found, items, new, search, space};
 
 fn open(folder: &Path) -> Arc<dyn Store> {
     Arc::new(SqliteStore::open(folder.join("threads.db")).unwrap())
@@ -51,7 +51,7 @@ async fn talk(store: &Arc<dyn Store>, lease: &Lease, from: u64, to: u64, message
 
 #[tokio::test]
 async fn bytes_grow_with_what_was_said() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let store = open(&folder);
     let lease = begin(&store, "t").await;
     let message = "m".repeat(1024);
@@ -66,7 +66,7 @@ async fn bytes_grow_with_what_was_said() {
 
 #[tokio::test]
 async fn load_is_flat() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let store = open(&folder);
     for (thread, steps) in [("short", 20), ("long", 3000)] {
         let lease = begin(&store, thread).await;
@@ -102,7 +102,7 @@ async fn load_is_flat() {
 
 #[tokio::test]
 async fn whole_lists_now_and_then_keep_reading_linear() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let store = open(&folder);
     let lease = begin(&store, "t").await;
     talk(&store, &lease, 2, 400, "hello").await;
@@ -117,7 +117,7 @@ async fn whole_lists_now_and_then_keep_reading_linear() {
 #[tokio::test]
 async fn a_file_keeps_its_threads() {
     for sync in [Sync::Normal, Sync::Full] {
-        let path = crate::folder().join("threads.db");
+        let path = super::folder().join("threads.db");
         let options = Options {
             sync,
             ..Options::default()
@@ -141,7 +141,7 @@ async fn a_file_keeps_its_threads() {
 
 #[tokio::test]
 async fn two_stores_of_a_file_share_its_threads() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let (one, two) = (open(&folder), open(&folder));
     let lease = begin(&one, "t").await;
     assert!(is_busy(two.acquire("t").await));
@@ -158,7 +158,7 @@ async fn two_stores_of_a_file_share_its_threads() {
 
 #[tokio::test]
 async fn lock_files_go_with_their_leases() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let store = open(&folder);
     let lease = store.acquire("t").await.unwrap();
     store.acquire("u").await.unwrap();
@@ -173,7 +173,7 @@ async fn lock_files_go_with_their_leases() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_writer_that_lost_its_lock_writes_nothing() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let (one, two) = (open(&folder), open(&folder));
     let old = begin(&one, "t").await;
     std::fs::remove_dir_all(folder.join("threads.db.locks")).unwrap();
@@ -189,9 +189,9 @@ async fn a_writer_that_lost_its_lock_writes_nothing() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_link_to_a_file_is_the_file() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let one = open(&folder);
-    let link = crate::folder().join("threads.db");
+    let link = super::folder().join("threads.db");
     std::os::unix::fs::symlink(folder.join("threads.db"), &link).unwrap();
     let two = SqliteStore::open(&link).unwrap();
     let _lease = begin(&one, "t").await;
@@ -200,7 +200,7 @@ async fn a_link_to_a_file_is_the_file() {
 
 #[tokio::test]
 async fn who_stops_waiting_holds_nothing() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let store = open(&folder);
     for _ in 0..50 {
         let acquire = store.acquire("t");
@@ -218,7 +218,7 @@ async fn who_stops_waiting_holds_nothing() {
 /// An earlier version kept results that had no end.
 #[tokio::test]
 async fn results_without_an_end_go() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let store = open(&folder);
     store.keep("a", &json!(1), 100).await.unwrap();
     drop(store);
@@ -234,7 +234,7 @@ async fn results_without_an_end_go() {
 
 #[tokio::test]
 async fn compaction_takes_what_it_frees_off_the_file() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let store = open(&folder);
     let lease = begin(&store, "t").await;
     let message = "m".repeat(1024);
@@ -267,7 +267,7 @@ async fn compaction_takes_what_it_frees_off_the_file() {
 /// An earlier version did not keep behind which checkpoint an effect was appended.
 #[tokio::test]
 async fn effects_of_an_earlier_schema_count_as_later_in_their_step() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let store = open(&folder);
     let lease = begin(&store, "t").await;
     let records = [
@@ -305,7 +305,7 @@ async fn effects_of_an_earlier_schema_count_as_later_in_their_step() {
 /// Whoever looks whether a thread is held does not hold it: neither its next writer nor another that looks is told so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn looking_at_a_thread_holds_nothing() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let (one, two, three) = (open(&folder), open(&folder), open(&folder));
     let lease = begin(&one, "t").await;
     assert!(two.is_held("t").await.unwrap());
@@ -335,7 +335,7 @@ async fn looking_at_a_thread_holds_nothing() {
 /// Where nothing has a time there is nothing to write: who reads does not wait for who writes.
 #[tokio::test]
 async fn memory_is_read_while_the_file_is_written() {
-    let folder = crate::folder();
+    let folder = super::folder();
     let options = Options {
         busy_timeout: Duration::from_millis(50),
         ..Options::default()

@@ -2,11 +2,11 @@
 
 use graphc::store;
 
-use crate::records::message;
+use super::records::message;
 
 #[test]
 fn a_path_is_taken_from_the_base() {
-    let base = crate::folder();
+    let base = super::folder();
     store::open("sqlite:deep/er/threads.db", &base).unwrap();
     assert!(base.join("deep/er/threads.db").is_file());
     let absolute = base.join("absolute.db");
@@ -64,7 +64,7 @@ fn what_is_no_store_is_refused() {
         ),
     ];
     for (url, expected) in cases {
-        let refusal = message(store::open(url, &crate::folder()));
+        let refusal = message(store::open(url, &super::folder()));
         assert!(refusal.starts_with(expected), "{refusal}");
         assert!(!refusal.contains("secret"), "{refusal}");
     }

@@ -14,8 +14,8 @@ use graphc::run::store::RunState;
 use graphc::store::MemoryStore;
 use serde_json::{Value as Json, json};
 
+use super::{Calls, compiled, engine, number};
 use crate::dice::Dice;
-use crate::{Calls, compiled, engine, number};
 
 /// A declaration, the value that it begins with, and what is written to it.
 const TYPES: [[&str; 3]; 7] = [

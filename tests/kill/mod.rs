@@ -5,18 +5,6 @@
 //! a file of its own; another process goes on with the thread. `judge` holds both against a run that nobody disturbed.
 //!
 //! `GRAPHC_KILL_POINTS=N` sets how many points of each flow are tried on each store under each durability, `GRAPHC_KILL_POINTS=all` tries them all.
-#![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    missing_docs
-)]
-
-#[path = "../cluster/mod.rs"]
-mod cluster;
-#[path = "../judge/mod.rs"]
-mod judge;
 
 mod child;
 mod deed;
@@ -27,6 +15,7 @@ mod kept;
 mod place;
 mod world;
 
+use crate::judge;
 use doom::{Ask, Doom};
 use place::{Ended, Place};
 use serde_json::Value as Json;
@@ -168,7 +157,7 @@ macro_rules! flows {
             $(
                 #[test]
                 fn $name() {
-                    crate::torment($flow, $input, "sqlite", crate::Place::sqlite);
+                    crate::kill::torment($flow, $input, "sqlite", crate::kill::Place::sqlite);
                 }
             )*
         }
@@ -176,7 +165,7 @@ macro_rules! flows {
             $(
                 #[test]
                 fn $name() {
-                    crate::torment($flow, $input, "postgres", |_| crate::cluster::shared().url());
+                    crate::kill::torment($flow, $input, "postgres", |_| crate::cluster::shared().url());
                 }
             )*
         }

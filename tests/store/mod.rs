@@ -5,18 +5,9 @@
 //! is tested in `sqlite` and `broken`, what only a server has in `postgres`, `server`, `reconnects` and `reach`, and what takes several
 //! processes in `processes`. `ported` has what is expected of LangGraph's stores, by the names it has there.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    missing_docs
-)]
-
 mod agree;
 mod appends;
 mod broken;
-#[path = "../cluster/mod.rs"]
-mod cluster;
 mod leases;
 mod past;
 mod ported;
@@ -38,6 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use crate::cluster;
 use graphc::run::store::Store;
 use graphc::store::{MemoryStore, Options, PostgresStore, SqliteStore};
 
@@ -91,7 +83,7 @@ macro_rules! suite {
             $($(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $case() {
-                    crate::$area::$case(crate::$store()).await;
+                    crate::store::$area::$case(crate::store::$store()).await;
                 }
             )*)*
         }

@@ -1,0 +1,19 @@
+//! `graphc` as its users call it: commands, projects, programs that embed it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    missing_docs
+)]
+
+// What several of the others share.
+mod cluster;
+mod install;
+
+mod cli;
+mod examples;
+mod modes;
+#[cfg(unix)]
+mod outside;
+mod packages;
+mod readme;
