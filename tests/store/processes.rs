@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 use graphc::run::store::{Effects, Keep, Lease, RunState, Store, StoreError};
 use graphc::value::Value;
 
+use super::postgres::admin;
+use super::reconnects::end_sessions;
 use super::records::*;
+use crate::cluster;
 
 const WORK: &str = "GRAPHC_STORE_CHILD_WORK";
 const URL: &str = "GRAPHC_STORE_CHILD_URL";
@@ -41,7 +44,11 @@ fn start_with(mut command: Command, work: &str, url: &str) -> Child {
 
 /// Waits for the `count`th line of a child that says `line`. The child can write for as long as
 /// what is given back lives.
-fn wait_for(child: &mut Child, line: &str, count: usize) -> impl Sized + use<> {
+fn wait_for(
+    child: &mut Child,
+    line: &str,
+    count: usize,
+) -> impl Iterator<Item = std::io::Result<String>> + use<> {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let said = lines
         .by_ref()
@@ -84,6 +91,14 @@ async fn child() {
             let own = begin(&store, &format!("own-{}", std::process::id())).await;
             assert!(append_steps(&store, &own, 2..12).await.is_empty());
             println!("\ndone");
+        }
+        "log a lost connection" => {
+            tracing_subscriber::fmt().with_ansi(false).init();
+            let lease = begin(&store, "t").await;
+            println!("\nready");
+            std::io::stdin().read_line(&mut String::new()).unwrap();
+            let records = [root(2, 2, vec![]), status(RunState::Running)];
+            store.append(&lease, &records).await.unwrap();
         }
         "race" => {
             println!("\nready");
@@ -212,7 +227,7 @@ async fn a_killed_process_leaves_whole_appends_and_no_lock() {
 
 #[tokio::test]
 async fn a_killed_process_leaves_whole_appends_in_a_database() {
-    survives_killed_processes(&crate::cluster::shared().url()).await;
+    survives_killed_processes(&cluster::shared().url()).await;
 }
 
 #[tokio::test]
@@ -222,7 +237,7 @@ async fn a_killed_fork_is_whole_or_not_there() {
 
 #[tokio::test]
 async fn a_killed_fork_is_whole_or_not_there_in_a_database() {
-    kill_forks(&crate::cluster::shared().url()).await;
+    kill_forks(&cluster::shared().url()).await;
 }
 
 async fn kill_forks(url: &str) {
@@ -272,7 +287,7 @@ async fn a_killed_compaction_loses_nothing_that_is_kept() {
 
 #[tokio::test]
 async fn a_killed_compaction_loses_nothing_that_is_kept_in_a_database() {
-    kill_compactions(&crate::cluster::shared().url()).await;
+    kill_compactions(&cluster::shared().url()).await;
 }
 
 async fn kill_compactions(url: &str) {
@@ -369,7 +384,7 @@ async fn processes_take_turns() {
 
 #[tokio::test]
 async fn processes_take_turns_in_a_database() {
-    take_turns(&crate::cluster::shared().url()).await;
+    take_turns(&cluster::shared().url()).await;
 }
 
 /// Processes that all want a thread at once: one has it, the others are told who.
@@ -420,7 +435,7 @@ async fn processes_race_for_a_thread() {
 
 #[tokio::test]
 async fn processes_race_for_a_thread_in_a_database() {
-    race(&crate::cluster::shared().url()).await;
+    race(&cluster::shared().url()).await;
 }
 
 /// Files of the child may not grow above 400 KiB: writes fail as on a full disk.
@@ -452,4 +467,24 @@ async fn a_write_that_fails_tears_nothing() {
             .is_empty()
     );
     assert_eq!(check_prefix(&store, "t").await, appended + 50);
+}
+
+/// In a process of its own: what is logged goes to one place for all of a process.
+#[tokio::test]
+async fn a_lost_connection_is_logged() {
+    let url = cluster::shared().url();
+    let named = format!("{url}&application_name=logged");
+    let mut child = start("log a lost connection", &named);
+    let lines = wait_for(&mut child, "ready", 1);
+    assert!(end_sessions(&admin(&url).await, "logged").await >= 1);
+    writeln!(child.stdin.take().unwrap()).unwrap();
+    let logged: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success(), "{logged:?}");
+    for wanted in [
+        "WARN graphc::store: connection lost store=",
+        "INFO graphc::store: connected again store=",
+    ] {
+        let has_wanted = |line: &String| line.contains(wanted);
+        assert!(logged.iter().any(has_wanted), "{wanted} in {logged:?}");
+    }
 }
