@@ -57,6 +57,8 @@ pub(super) struct Link {
     address: Arc<Address>,
     options: Options,
     session: Option<Session>,
+    /// When the connection was lost that is not made again yet: what is logged.
+    lost_at: Option<Instant>,
     /// When work first failed because there was no connection; `None` while there is one.
     lost_since: Option<Instant>,
 }
@@ -68,14 +70,25 @@ impl Link {
             address,
             options,
             session: None,
+            lost_at: None,
             lost_since: None,
         }
     }
 
     /// The connection, if there is one that stands.
     pub(super) fn standing(&mut self) -> Option<&mut Session> {
-        self.session.take_if(|session| session.client.is_closed());
+        let is_closed = |session: &Session| session.client.is_closed();
+        if self.session.as_ref().is_some_and(is_closed) {
+            self.lose();
+        }
         self.session.as_mut()
+    }
+
+    /// Lets go of a connection that is lost.
+    fn lose(&mut self) {
+        warn!(target: STORE, store = &*self.address.shown, "connection lost");
+        self.session = None;
+        self.lost_at.get_or_insert_with(Instant::now);
     }
 
     /// Does a piece of work as [`Link::patiently`] does.
@@ -111,8 +124,9 @@ impl Link {
             };
             let stop = match done {
                 Ok(out) => {
-                    if let Some(since) = self.lost_since.take() {
-                        let lost_ms = u64::try_from(since.elapsed().as_millis());
+                    self.lost_since = None;
+                    if let Some(at) = self.lost_at.take() {
+                        let lost_ms = u64::try_from(at.elapsed().as_millis());
                         let lost_ms = lost_ms.unwrap_or(u64::MAX);
                         let store = &*self.address.shown;
                         info!(target: STORE, store, lost_ms, "connected again");
@@ -128,10 +142,7 @@ impl Link {
                 self.lost_since = None;
                 return Err(stop);
             }
-            let since = *self.lost_since.get_or_insert_with(|| {
-                warn!(target: STORE, store = &*self.address.shown, "connection lost");
-                Instant::now()
-            });
+            let since = *self.lost_since.get_or_insert_with(Instant::now);
             let over = since.elapsed() >= self.address.reconnect_timeout;
             match lost && stood {
                 _ if begun && !W::REPEATABLE => return Err(stop),
@@ -174,13 +185,13 @@ impl Link {
             return Err(Stop::Lost(failure.lost()));
         };
         let Ok(done) = timeout(limit, work.run(session)).await else {
-            self.session = None;
+            self.lose();
             return Err(failure.silent(limit.as_secs()));
         };
         if done.is_err() {
             let rollback = session.client.batch_execute("ROLLBACK");
             if !matches!(timeout(ROLLBACK, rollback).await, Ok(Ok(()))) {
-                self.session = None;
+                self.lose();
             }
         }
         done
