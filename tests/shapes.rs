@@ -2,14 +2,14 @@
 //! that is not its point, and those without errors have their IR.
 
 #[path = "../benches/shapes/mod.rs"]
-mod shapes;
+mod benched;
 
+use benched::FILE;
 use graphc::compile::compile;
-use shapes::FILE;
 
 #[test]
 fn every_shape_is_what_it_is_meant_to_be() {
-    for shape in shapes::all() {
+    for shape in benched::all() {
         let compiled = compile(FILE, &shape.files(6));
         let errors = compiled.diagnostics.has_errors();
         let syntax = compiled.diagnostics.iter().find(|found| {
@@ -34,7 +34,7 @@ fn long_chains_of_names_take_no_stack() {
         "toolsets_backwards",
     ];
     for name in chains {
-        let compiled = compile(FILE, &shapes::named(name).files(3_000));
+        let compiled = compile(FILE, &benched::named(name).files(3_000));
         let limit = |found: &graphc::diag::Diagnostic| found.code.slug == "limit-exceeded";
         let defaults = name.starts_with("defaults");
         assert_eq!(compiled.diagnostics.iter().any(limit), defaults, "{name}");
@@ -48,7 +48,7 @@ fn long_chains_of_names_take_no_stack() {
 #[test]
 fn what_doubles_is_refused_once() {
     for name in ["aliases_that_double", "defaults_that_double"] {
-        let compiled = compile(FILE, &shapes::named(name).files(60));
+        let compiled = compile(FILE, &benched::named(name).files(60));
         let found = compiled.diagnostics.iter();
         let errors: Vec<&str> = found
             .filter(|found| found.level == graphc::diag::Level::Error)
@@ -72,7 +72,7 @@ fn what_is_too_much_is_no_error() {
         ("beside_many", 800, 0),
     ];
     for (name, n, warnings) in right {
-        let compiled = compile(FILE, &shapes::named(name).files(n));
+        let compiled = compile(FILE, &benched::named(name).files(n));
         let found = compiled.diagnostics.iter();
         let found = found.filter(|found| found.level > graphc::diag::Level::Info);
         let found: Vec<&String> = found.map(|found| &found.message).collect();
