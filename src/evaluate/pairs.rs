@@ -33,11 +33,25 @@ pub struct Pair {
     pub scores: BTreeMap<String, f64>,
 }
 
-/// What calls a model stage has made, those aside that were no use: cut off, or refused and asked for again. Of a reply that was
-/// asked for again, the question is the first one.
+/// What calls a model stage has made, of all calls of a run in their order. Those that were no use are left out: cut off, or refused
+/// and asked for again. Of a reply that was asked for again, the question is the first one. Calls of a transcript that a stage is
+/// shown are of tools that another one had: it gets those too.
 pub fn usable(calls: Vec<Call>, is_stage: impl Fn(&Call) -> bool) -> Vec<Call> {
     let mut kept: Vec<Call> = Vec::new();
-    for mut call in calls.into_iter().filter(is_stage) {
+    let mut tools: BTreeMap<String, Json> = BTreeMap::new();
+    for mut call in calls {
+        let named = call.tools.iter();
+        tools.extend(named.filter_map(|tool| Some((tool_name(tool)?.to_owned(), tool.clone()))));
+        if !is_stage(&call) {
+            continue;
+        }
+        let own: BTreeSet<&str> = call.tools.iter().filter_map(tool_name).collect();
+        let called = called(&call.messages);
+        let others = called
+            .difference(&own)
+            .filter_map(|name| tools.get(*name).cloned());
+        let others: Vec<Json> = others.collect();
+        call.tools.extend(others);
         if asks_again(&call.messages) {
             let before = kept.iter().rposition(|earlier| earlier.task == call.task);
             before.map(|at| kept.remove(at));
@@ -50,6 +64,23 @@ pub fn usable(calls: Vec<Call>, is_stage: impl Fn(&Call) -> bool) -> Vec<Call> {
     }
     kept.retain(|call| call.finish != "length" && !is_empty(&call.reply));
     kept
+}
+
+/// The name of a tool that a model is shown.
+fn tool_name(tool: &Json) -> Option<&str> {
+    tool.pointer("/function/name")?.as_str()
+}
+
+/// The calls that a message makes.
+fn calls_of(message: &Json) -> impl Iterator<Item = &Json> {
+    let calls = message.get("tool_calls").and_then(Json::as_array);
+    calls.into_iter().flatten()
+}
+
+/// Names of the tools that messages call.
+fn called(messages: &[Json]) -> BTreeSet<&str> {
+    let calls = messages.iter().flat_map(calls_of);
+    calls.filter_map(tool_name).collect()
 }
 
 /// Whether messages end with a refused reply and why it was.
@@ -130,7 +161,7 @@ impl Form {
         let messages = line.get("messages").and_then(Json::as_array);
         let tools = line.get("tools").and_then(Json::as_array);
         let tools: BTreeSet<&str> = (tools.into_iter().flatten())
-            .filter_map(|tool| tool.pointer("/function/name")?.as_str())
+            .filter_map(tool_name)
             .collect();
         let mut calls = BTreeSet::new();
         let mut last = "";
@@ -143,10 +174,10 @@ impl Form {
                     "a result answers `{id}`, which is no call before it"
                 ));
             }
-            let made = message.get("tool_calls").and_then(Json::as_array);
-            for call in made.into_iter().flatten() {
+            for call in calls_of(message) {
                 let part = |way: &str| call.pointer(way).and_then(Json::as_str).unwrap_or_default();
-                let (name, arguments) = (part("/function/name"), part("/function/arguments"));
+                let name = tool_name(call).unwrap_or_default();
+                let arguments = part("/function/arguments");
                 if !tools.contains(name) {
                     return Err(format!("`{name}` is called, which is no tool of the line"));
                 }
