@@ -64,7 +64,6 @@ impl Reader<'_, '_> {
             let value = self.value(value);
             return Some(self.binding([(first, value)], |reader| reader.value(body)));
         };
-        let element = || of.part(&Step::Element);
         let last = behind.last()?;
         Some(match function {
             "checked" => {
@@ -77,17 +76,17 @@ impl Reader<'_, '_> {
                 let value = self.binding([(first, of.looped())], |reader| reader.value(last));
                 Value::list(value)
             }
-            "to_map" | "group_by" => self.binding([(first, element())], |reader| {
+            "to_map" | "group_by" => self.binding([(first, of.looped())], |reader| {
                 let key = behind.first().map(|key| reader.value(key));
                 let value = match function {
                     "to_map" => reader.value(last),
-                    _ => Value::list(element()),
+                    _ => Value::list(of.looped()),
                 };
                 Value::map(key.unwrap_or_default(), value, Vec::new())
             }),
             "fold" => {
                 let begin = self.value(behind.first()?);
-                let names = [(first.clone(), begin.clone()), (vars.next()?, element())];
+                let names = [(first.clone(), begin.clone()), (vars.next()?, of.looped())];
                 let all = begin.or(&self.binding(names, |reader| reader.value(last)));
                 // A part of what it has come to may become another part in the next round.
                 match is_whole(last, &first) {
@@ -162,8 +161,9 @@ fn plainly(function: &str, carries: Carries, all: &[Value]) -> Value {
     match carries {
         Carries::Nothing => Value::default(),
         Carries::Number => number(Value::any(all).flat()),
-        Carries::Same | Carries::Elements => first.clone(),
-        Carries::Element => element(),
+        Carries::Same => first.clone(),
+        Carries::Elements => Value::list(first.looped()),
+        Carries::Element => first.looped(),
         Carries::Keys => Value::list(first.part(&Step::Key)),
         Carries::Values => Value::list(element()),
         Carries::Inner if all.len() == 1 => Value::list(element().part(&Step::Element)),
@@ -172,7 +172,7 @@ fn plainly(function: &str, carries: Carries, all: &[Value]) -> Value {
         }
         Carries::Either => Value::any(all),
         Carries::Message => {
-            let parts = ["content", "name", "tool_call_id"];
+            let parts = ["content", "text", "name", "tool_call_id"];
             Value::record(parts.map(|name| (Rc::from(name), flat())))
         }
         Carries::Text | Carries::Inner | Carries::Own | Carries::Mixed => flat(),
