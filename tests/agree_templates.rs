@@ -257,6 +257,10 @@ const OF_JINJA: &[&str] = &[
     "{{ k6 is sequence }} {{ k9 is mapping }} {{ 'a' is iterable }} {{ 1 is iterable }} {{ none is none }} {{ 1 is none }} {{ nobody is defined }} {{ nobody is undefined }} {{ k1 is defined }}",
     "{{ 'ab' is startingwith 'a' }} {{ 'ab' is endingwith 'a' }} {{ 'ab' is lower }} {{ 'AB' is upper }} {{ 'A1' is upper }} {{ 1 is eq 1 }} {{ 1 is in [1] }} {{ 2 is gt 1 }} {{ 1 is not odd }} {{ true is true }} {{ 1 is sameas 1.0 }}",
     "{{ k10.zz is defined }} {{ k10.zz is none }} {{ k10.zz is string }}",
+    // A name that is set on one way only has nothing of what was there before.
+    "{{ k8 | map(attribute='id') | join(', ') }}{% if not k1 %}{% set x = 1 %}{% endif %} {{ x | default('none') }}",
+    "{% for n in [1, 2] %}{{ k8 | map(attribute='id') | join }}{% if n == 1 %}{% set x = n %}{% endif %}[{{ x | default('-') }}]{% endfor %}",
+    "{% set t %}{% set a = 'A' %}{% set b = 'B' %}c{% endset %}{{ t }}{% if not k1 %}{% set x = 1 %}{% endif %}[{{ x | default('-') }}]",
     // Statements
     "{% for x in [1, 2, 3] %}{{ loop.index }}/{{ loop.length }} {{ loop.first }}{{ loop.last }} {{ loop.revindex0 }};{% endfor %}",
     "{% for x in [1, 2] %}{% for y in [1] %}{{ loop.depth }}{{ loop.depth0 }}{{ x }}{% endfor %}{% endfor %}{% for x in [] %}a{% else %}none{% endfor %}",

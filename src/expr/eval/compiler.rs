@@ -146,9 +146,13 @@ impl<'a> Compiler<'a> {
         Local(self.vars.len() - 1)
     }
 
-    /// Ends the scope of all variables but the first ones.
+    /// Ends the scope of all variables but the first ones. In a template, where a place that is empty means something, each
+    /// variable has a place of its own: only its name goes.
     pub fn leave(&mut self, depth: usize) {
-        self.vars.truncate(depth);
+        match self.template {
+            true => self.vars.iter_mut().skip(depth).for_each(String::clear),
+            false => self.vars.truncate(depth),
+        }
     }
 
     /// Names of all loop variables in scope.
@@ -168,7 +172,7 @@ impl<'a> Compiler<'a> {
         self.most_vars = self.most_vars.max(self.vars.len());
         let places = std::array::from_fn(|i| Local(first + i));
         let result = body(self, places);
-        self.vars.truncate(first);
+        self.leave(first);
         result
     }
 }

@@ -2,14 +2,14 @@
 //! the language's.
 
 use crate::ast::Name;
-use crate::ast::expr::{BinaryOp, Expr};
+use crate::ast::expr::{BinaryOp, Expr, ExprKind};
 use crate::base::{Span, Spanned};
 use crate::expr::function::{self, FunctionSpec, jinja};
 use crate::value::Value;
 
 use super::super::call::finish;
 use super::super::compiler::{Compiler, error, variable};
-use super::super::machine::{Evaluated, Machine, Node, node};
+use super::super::machine::{Evaluated, Local, Machine, Node, node};
 use super::super::{CompileError, ErrorKind, EvalError};
 use super::of_language;
 
@@ -158,39 +158,38 @@ fn method(
     args: &[Expr],
     span: Span,
 ) -> Result<Node, CompileError> {
-    let own = jinja::find(&format!(".{}", name.node));
-    let language = function::find(name, true).is_some();
-    let fallback = match (language, own) {
-        (false, None) => {
-            let message = format!("there is no method `{}`", name.node);
-            return Err(error(name.span, message));
-        }
-        (true, _) => of_language(compiler, span, Some(of), name, args),
-        (false, Some(_)) => Err(error(
-            name.span,
-            format!("it has no method `{}`", name.node),
-        )),
+    let is_ours = function::find(name, true).is_some();
+    if jinja::find(&format!(".{}", name.node)).is_none() {
+        return match is_ours {
+            true => of_language(compiler, span, Some(of), name, args),
+            false => {
+                let message = format!("there is no method `{}`", name.node);
+                Err(error(name.span, message))
+            }
+        };
+    }
+    let mut operands = vec![compiler.node(of)?];
+    operands.extend(compiler.nodes(args)?);
+    // Where the language's method does not take these arguments, a value that only that one is for has no such method.
+    let fallback = match is_ours {
+        true => of_operands(compiler, span, of, name, args).ok(),
+        false => None,
     };
-    let Some(_) = own else {
-        return fallback;
-    };
-    let (of, args) = (compiler.node(of)?, compiler.nodes(args)?);
     let name = name.node.clone();
     node(move |machine| {
-        let receiver = of.eval(machine)?;
-        let Some(found) = jinja::method_of(&receiver, &name) else {
-            return match &fallback {
-                Ok(fallback) => fallback.eval(machine),
-                Err(_) => {
-                    let message = format!("`{}` has no method `{name}`", receiver.kind());
-                    Err(EvalError::wrong_kind(span, message))
-                }
+        let values = operands.iter().map(|operand| operand.eval(machine));
+        let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+        let receiver = values.first().unwrap_or(&Value::Null);
+        let Some(found) = jinja::method_of(receiver, &name) else {
+            let Some((first, fallback)) = &fallback else {
+                let message = format!("`{}` has no method `{name}`", receiver.kind());
+                return Err(EvalError::wrong_kind(span, message));
             };
+            for (place, value) in (*first..).zip(values) {
+                machine.put(Local(place), value);
+            }
+            return fallback.eval(machine);
         };
-        let mut values = vec![receiver];
-        for arg in &args {
-            values.push(arg.eval(machine)?);
-        }
         match found.compute().filter(|_| found.takes(values.len())) {
             Some(compute) => computed(machine, found, compute, &values, span),
             None => {
@@ -199,6 +198,30 @@ fn method(
             }
         }
     })
+}
+
+/// A call of the language's own method with operands that are evaluated already: they are in variables, from the first place on.
+fn of_operands(
+    compiler: &mut Compiler<'_>,
+    span: Span,
+    of: &Expr,
+    name: &Name,
+    args: &[Expr],
+) -> Result<(usize, Node), CompileError> {
+    let first = compiler.depth();
+    let mut variable = |(at, operand): (usize, &Expr)| {
+        let name = format!("(operand {at})");
+        compiler.declare(&name);
+        Expr {
+            kind: ExprKind::Ident(name),
+            span: operand.span,
+        }
+    };
+    let receiver = variable((0, of));
+    let args: Vec<Expr> = (1..).zip(args).map(variable).collect();
+    let call = of_language(compiler, span, Some(&receiver), name, &args);
+    compiler.leave(first);
+    Ok((first, call?))
 }
 
 /// Charges for what a function is given, and calls it.

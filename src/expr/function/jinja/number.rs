@@ -24,14 +24,14 @@ pub(super) const FILTERS: &[Filter] = &[
     ),
     filter(
         "|int",
-        &["(int | float | bool | string, K?, int?) -> int"],
+        &["(int | float | bool | string, int?, int?) -> int"],
         |args| converted(args, int),
         "A whole number; `default` is for a text that is none.",
     )
     .params(0, &["default", "base"]),
     filter(
         "|float",
-        &["(int | float | bool | string, K?) -> float"],
+        &["(int | float | bool | string, int | float?) -> float"],
         |args| converted(args, float),
         "A number with a fraction; `default` is for a text that is none.",
     )

@@ -229,12 +229,18 @@ impl Lower<'_> {
         self.operator(sign, vec![left, right], whole)
     }
 
-    /// `a < b < c`: each with the one behind it.
+    /// `a < b < c`: each with the one behind it. What stands in the middle is looked at twice.
     fn compare(&mut self, compare: &ast::Compare) -> Expr {
         let mut left = self.expr(&compare.expr);
         let mut all = Vec::new();
-        for part in &compare.ops {
+        for (at, part) in compare.ops.iter().enumerate() {
             let right = self.expr(&part.expr);
+            if at + 1 < compare.ops.len() && !is_simple(&right) {
+                let message =
+                    "between two comparisons stands a name or a literal: give it a name with `set`";
+                let place = begins(&right)..ends(&right);
+                self.problem(&codes::BAD_TEMPLATE, message.to_owned(), place);
+            }
             let op = match part.op {
                 CompareOpKind::Eq => BinaryOp::Equal,
                 CompareOpKind::Ne => BinaryOp::NotEqual,
@@ -346,6 +352,15 @@ fn is_bool(kind: &ExprKind) -> bool {
         ExprKind::Call { function, .. } => {
             function.node == "|bool" || function.node.starts_with("is ")
         }
+        _ => false,
+    }
+}
+
+/// Whether it is a name, a field or a literal.
+fn is_simple(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Ident(_) | ExprKind::Literal(_) => true,
+        ExprKind::Select { operand, .. } => is_simple(operand),
         _ => false,
     }
 }
