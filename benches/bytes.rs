@@ -7,6 +7,8 @@
 
 #[path = "../tests/cluster/mod.rs"]
 mod cluster;
+#[path = "../tests/install/mod.rs"]
+mod install;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -4,6 +4,8 @@
 
 #[path = "../tests/cluster/mod.rs"]
 mod cluster;
+#[path = "../tests/install/mod.rs"]
+mod install;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
