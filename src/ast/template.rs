@@ -1,6 +1,6 @@
 //! Templates (`{{ x }}`, `{% if x %}`) as statements around expressions.
 //!
-//! An expression of a template is an [`Expr`] like any other. What Jinja has and the language lacks is a [`ExprKind::Call`](super::expr::ExprKind::Call)
+//! An expression of a template is an [`Expr`] like any other. What Jinja has and the language lacks is a [`ExprKind::Call`]
 //! of a function whose name no expression can write: a filter `|upper`, a test `is odd`, an operator `~`.
 
 use crate::base::Span;
