@@ -122,8 +122,6 @@ pub enum Carries {
     Number,
     /// The first as it is.
     Same,
-    /// All of a text, as far as a condition on it goes.
-    Text,
     /// Elements of the first, in some order.
     Elements,
     /// One element of the first.

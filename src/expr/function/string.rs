@@ -36,16 +36,14 @@ pub(super) const FUNCTIONS: &[Row] = &[
         |args| change(args, str::to_lowercase),
         "The text in lower case.",
         r#""AbÉ".lower() == "abé""#,
-    )
-    .carries(Carries::Text),
+    ),
     Row::method(
         "upper",
         CHANGE,
         |args| change(args, str::to_uppercase),
         "The text in upper case.",
         r#""abé".upper() == "ABÉ""#,
-    )
-    .carries(Carries::Text),
+    ),
     Row::method(
         "lowerAscii",
         CHANGE,
@@ -66,8 +64,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         |args| change(args, |text| text.trim().to_owned()),
         "The text without white space at its ends.",
         r#""  a b ".trim() == "a b""#,
-    )
-    .carries(Carries::Text),
+    ),
     Row::method(
         "lines",
         &["(string) -> list<string>"],

@@ -2,8 +2,8 @@
 
 use crate::value::Value;
 
+use super::Row;
 use super::args::{self, Computed};
-use super::{Carries, Row};
 
 pub(super) const FUNCTIONS: &[Row] = &[Row::global(
     "url_host",
@@ -12,8 +12,7 @@ pub(super) const FUNCTIONS: &[Row] = &[Row::global(
     "The host of a URL as a browser and this program's own requests see it: in lower case, without \
      user and port. An error where the text is no URL with a host, so that a check of it can't be passed by accident.",
     r#"url_host("https://me@Example.com:8080/x") == "example.com""#,
-)
-.carries(Carries::Text)];
+)];
 
 fn url_host(args: &[Value]) -> Computed {
     let text = args::text(args, 0)?;

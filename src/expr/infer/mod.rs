@@ -57,6 +57,7 @@ pub use join::{join, widen};
 pub use narrow::{Narrowing, facts};
 pub use overload::called;
 pub use path::{dotted, path};
+pub(in crate::expr) use reads::ReadsCollector;
 pub use reads::{Reads, reads};
 pub use relation::{assignable, overlaps};
 

@@ -21,24 +21,31 @@ pub struct Reads {
 
 /// What `expr` reads; names that macros bind inside it are none of the scope's.
 pub fn reads(expr: &Expr, scope: &Scope) -> Reads {
-    let mut walk = Walk {
-        scope,
-        bound: Vec::new(),
-        found: Reads::default(),
-    };
-    walk.expr(expr);
-    walk.found
+    let mut collector = ReadsCollector::new(scope);
+    collector.expr(expr);
+    collector.found
 }
 
-struct Walk<'a> {
+/// Collects what several expressions read of one scope.
+pub(in crate::expr) struct ReadsCollector<'a> {
     scope: &'a Scope,
-    /// Names bound by macros around this place.
-    bound: Vec<String>,
-    found: Reads,
+    /// Names bound around this place, by macros or by statements of a template: they are none of the scope's.
+    pub bound: Vec<String>,
+    /// What has been read so far.
+    pub found: Reads,
 }
 
-impl Walk<'_> {
-    fn expr(&mut self, expr: &Expr) {
+impl<'a> ReadsCollector<'a> {
+    pub fn new(scope: &'a Scope) -> Self {
+        Self {
+            scope,
+            bound: Vec::new(),
+            found: Reads::default(),
+        }
+    }
+
+    /// Adds what an expression reads.
+    pub fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Ident(name) => self.name(name),
             ExprKind::Select { operand, field, .. } => match &operand.kind {

@@ -1,10 +1,9 @@
 //! What a template reads of its scope.
 
-use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::node::TemplateText;
 use crate::ast::template::{LOOP, Statement, Target};
 
-use super::super::infer::Reads;
+use super::super::infer::{Reads, ReadsCollector};
 use super::super::scope::Scope;
 use super::lower::lower;
 
@@ -13,52 +12,44 @@ pub fn reads(template: &TemplateText, scope: &Scope) -> Reads {
     let Ok(lowered) = lower(template) else {
         return Reads::default();
     };
-    let mut walk = Walk {
-        scope,
-        bound: Vec::new(),
-        found: Reads::default(),
-    };
+    let mut walk = Walk(ReadsCollector::new(scope));
     walk.all(&lowered.body);
-    walk.found
+    walk.0.found
 }
 
-struct Walk<'a> {
-    scope: &'a Scope,
-    /// Names that the template binds around this place.
-    bound: Vec<String>,
-    found: Reads,
-}
+/// Goes through statements; names that they set or loop over are bound behind.
+struct Walk<'a>(ReadsCollector<'a>);
 
 impl Walk<'_> {
     /// Statements whose names may not be bound behind them.
     fn block(&mut self, statements: &[Statement]) {
-        let depth = self.bound.len();
+        let depth = self.0.bound.len();
         self.all(statements);
-        self.bound.truncate(depth);
+        self.0.bound.truncate(depth);
     }
 
     fn all(&mut self, statements: &[Statement]) {
         for statement in statements {
             match statement {
                 Statement::Text { .. } => {}
-                Statement::Output(expr) => self.expr(expr),
+                Statement::Output(expr) => self.0.expr(expr),
                 Statement::If { condition, yes, no } => {
-                    self.expr(condition);
+                    self.0.expr(condition);
                     self.block(yes);
                     self.block(no);
                 }
                 Statement::For(each) => {
-                    self.expr(&each.over);
-                    let depth = self.bound.len();
-                    self.bound.push(LOOP.to_owned());
+                    self.0.expr(&each.over);
+                    let depth = self.0.bound.len();
+                    self.0.bound.push(LOOP.to_owned());
                     self.bind(&each.target);
-                    each.when.iter().for_each(|when| self.expr(when));
+                    each.when.iter().for_each(|when| self.0.expr(when));
                     self.all(&each.body);
-                    self.bound.truncate(depth);
+                    self.0.bound.truncate(depth);
                     self.block(&each.otherwise);
                 }
                 Statement::Set { target, value } => {
-                    self.expr(value);
+                    self.0.expr(value);
                     self.bind(target);
                 }
                 Statement::Capture {
@@ -67,7 +58,7 @@ impl Walk<'_> {
                     filtered,
                 } => {
                     self.block(body);
-                    filtered.iter().for_each(|filtered| self.expr(filtered));
+                    filtered.iter().for_each(|filtered| self.0.expr(filtered));
                     self.bind(target);
                 }
             }
@@ -76,33 +67,6 @@ impl Walk<'_> {
 
     fn bind(&mut self, target: &Target) {
         let names = target.names().into_iter();
-        self.bound.extend(names.map(|name| name.node.clone()));
-    }
-
-    fn expr(&mut self, expr: &Expr) {
-        match &expr.kind {
-            ExprKind::Ident(name) => self.name(name, None),
-            ExprKind::Select { operand, field, .. } => match &operand.kind {
-                ExprKind::Ident(name) => self.name(name, Some(field)),
-                _ => self.expr(operand),
-            },
-            _ => expr.each_part(|part| self.expr(part)),
-        }
-    }
-
-    fn name(&mut self, name: &str, field: Option<&str>) {
-        if self.bound.iter().any(|bound| bound == name) {
-            return;
-        }
-        if let Some(slot) = self.scope.slot(name) {
-            self.found.slots.insert(slot);
-        } else if name == "state" {
-            let index = |field| self.scope.field(field).map(|(index, _)| index);
-            let fields = self.scope.state.as_ref().map_or(0, |fields| fields.len());
-            match field {
-                Some(field) => self.found.fields.extend(index(field)),
-                None => self.found.fields.extend((0..fields).map(|i| i as u32)),
-            }
-        }
+        self.0.bound.extend(names.map(|name| name.node.clone()));
     }
 }

@@ -175,7 +175,7 @@ fn plainly(function: &str, carries: Carries, all: &[Value]) -> Value {
             let parts = ["content", "text", "name", "tool_call_id"];
             Value::record(parts.map(|name| (Rc::from(name), flat())))
         }
-        Carries::Text | Carries::Inner | Carries::Own | Carries::Mixed => flat(),
+        Carries::Inner | Carries::Own | Carries::Mixed => flat(),
     }
 }
 

@@ -209,7 +209,7 @@ impl Frame {
     fn each(self, compiler: &mut Compiler<'_>, each: &For) -> Result<Step, CompileError> {
         let span = each.over.span;
         let over = compiler.node(&each.over)?;
-        let told = each.body.iter().any(|statement| statement.mentions(LOOP));
+        let mentions_loop = each.body.iter().any(|statement| statement.mentions(LOOP));
         let first = compiler.depth();
         let (put, when, place, body) = Frame::within(compiler, |compiler, frame| {
             let put = frame.target(compiler, &each.target)?;
@@ -248,7 +248,7 @@ impl Frame {
                 machine.spend(1, span)?;
                 machine.clear(first);
                 put(machine, item.clone())?;
-                if told {
+                if mentions_loop {
                     machine.put(place, about_loop(&taken, at));
                 }
                 run(&body, machine, out)?;
