@@ -4,7 +4,7 @@
 use crate::declared::{declared, type_of};
 use crate::evaluate::Bound;
 use graphc::ast::node::TemplateText;
-use graphc::base::{FileId, Span};
+use graphc::base::FileId;
 use graphc::diag::{Diagnostics, Level};
 use graphc::expr::template::{Template, check, filters, tests};
 use graphc::expr::{Scope, TypeTable};
@@ -53,11 +53,7 @@ fn world() -> (Scope, TypeTable, Bound) {
 
 /// Why a template that the check takes is not rendered.
 fn disagreement(text: &str, (scope, types, values): &(Scope, TypeTable, Bound)) -> Option<String> {
-    let template = TemplateText {
-        text: text.to_owned(),
-        span: Span::new(FileId(0), 0, text.len()),
-        anchors: vec![(0, 0)],
-    };
+    let template = TemplateText::of_file(text.to_owned(), FileId(0));
     let mut diags = Diagnostics::new();
     check(&template, scope, types, &mut diags);
     if diags.iter().any(|found| found.level == Level::Error) {

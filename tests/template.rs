@@ -3,7 +3,7 @@
 
 use crate::declared::{Declared, declared, files, marks};
 use graphc::ast::node::TemplateText;
-use graphc::base::{FileId, Span};
+use graphc::base::FileId;
 use graphc::diag::Diagnostics;
 use graphc::expr::accept::accept;
 use graphc::expr::eval::{Effect, Env};
@@ -56,11 +56,7 @@ fn findings_and_texts() {
 }
 
 fn outcome(template: &str, declared: &Declared, given: &Given) -> String {
-    let text = TemplateText {
-        text: template.to_owned(),
-        span: Span::new(FileId(0), 0, template.len()),
-        anchors: vec![(0, 0)],
-    };
+    let text = TemplateText::of_file(template.to_owned(), FileId(0));
     let mut diags = Diagnostics::new();
     check(&text, &declared.scope, &declared.types, &mut diags);
     let rendered = Template::compile(&text, &declared.scope).and_then(|t| t.render(given));

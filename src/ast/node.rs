@@ -1,10 +1,13 @@
 //! Nodes: their kinds and properties.
 
-use crate::base::{Span, Spanned};
+use std::sync::{Arc, OnceLock};
+
+use crate::base::{FileId, Span, Spanned};
 
 use super::expr::Expr;
 use super::item::{Duration, Let, NamedArg, Require, ToolRef};
 use super::target::{Arm, Jump, Target};
+use super::template::Tree;
 use super::ty::{Field, TypeExpr};
 use super::{Doc, Name};
 
@@ -303,9 +306,27 @@ pub struct TemplateText {
     /// Where parts of `text` stand in the file: `(offset in text, offset in file)`, ascending, a new
     /// entry wherever the distance changes.
     pub anchors: Vec<(u32, u32)>,
+    /// Its tree, made when it is first asked for.
+    pub tree: OnceLock<Arc<Tree>>,
 }
 
 impl TemplateText {
+    /// That text of a file, which is at `span`.
+    pub fn new(text: String, span: Span, anchors: Vec<(u32, u32)>) -> Self {
+        Self {
+            text,
+            span,
+            anchors,
+            tree: OnceLock::new(),
+        }
+    }
+
+    /// A text that is a whole file.
+    pub fn of_file(text: String, file: FileId) -> Self {
+        let span = Span::new(file, 0, text.len());
+        Self::new(text, span, vec![(0, 0)])
+    }
+
     /// Place in the file of a byte range of the text. A range that cuts characters or goes beyond the text, as the template
     /// engine gives for some mistakes, counts as the one around whole characters.
     pub fn span_of(&self, start: usize, end: usize) -> Span {

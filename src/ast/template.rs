@@ -4,6 +4,7 @@
 //! of a function whose name no expression can write: a filter `|upper`, a test `is odd`, an operator `~`.
 
 use crate::base::Span;
+use crate::diag::Diagnostic;
 
 use super::Name;
 use super::expr::{Expr, ExprKind};
@@ -16,6 +17,15 @@ pub const CAPTURED: &str = "(text)";
 
 /// The name that a loop has in its body.
 pub const LOOP: &str = "loop";
+
+/// A template as a tree, and what is wrong with it that needs no types.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    /// Its statements; those that are refused are left out, and of a text that can't be parsed all.
+    pub body: Vec<Statement>,
+    /// What is refused.
+    pub problems: Vec<Diagnostic>,
+}
 
 /// A statement.
 #[derive(Debug, Clone)]

@@ -99,11 +99,8 @@ impl Decoder<'_> {
         } else {
             self.piece(quoted, quoted.content, quoted.offset, &mut decoded);
         }
-        TemplateText {
-            text: String::from_utf8_lossy(&decoded.out).into_owned(),
-            span: self.span,
-            anchors: decoded.anchors,
-        }
+        let text = String::from_utf8_lossy(&decoded.out).into_owned();
+        TemplateText::new(text, self.span, decoded.anchors)
     }
 
     fn block(&mut self, quoted: &Quoted, decoded: &mut Decoded) {

@@ -2,7 +2,7 @@
 
 use crate::ast::node::{Template, TemplateText};
 use crate::ast::{Name, item::NamedArg};
-use crate::base::{FileId, Span};
+use crate::base::FileId;
 use crate::diag::{Diagnostic, codes};
 
 use super::Resolver;
@@ -57,11 +57,7 @@ impl Resolver<'_> {
             }
         }?;
         let text = self.sources.file(id)?.text.to_string();
-        Some(TemplateText {
-            span: Span::new(id, 0, text.len()),
-            text,
-            anchors: vec![(0, 0)],
-        })
+        Some(TemplateText::of_file(text, id))
     }
 
     /// The text of a named prompt. Where that can't be had, the use is still checked.
@@ -76,10 +72,9 @@ impl Resolver<'_> {
         let text = declared.and_then(|declared| declared.text.clone());
         let name = name.clone();
         Words {
-            text: text.unwrap_or(TemplateText {
-                text: String::new(),
-                span: declared.map_or(name.span, |declared| declared.span),
-                anchors: Vec::new(),
+            text: text.unwrap_or_else(|| {
+                let span = declared.map_or(name.span, |declared| declared.span);
+                TemplateText::new(String::new(), span, Vec::new())
             }),
             at: name.span,
             from: Some(PromptUse { prompt, name, args }),

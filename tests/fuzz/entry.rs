@@ -262,11 +262,7 @@ fn renders(text: &str) {
     let (Declared { scope, types }, given) = &*SCOPE;
     let mut sources = SourceMap::new();
     let id = sources.add("case", text);
-    let template = TemplateText {
-        text: text.to_owned(),
-        span: Span::new(id, 0, text.len()),
-        anchors: vec![(0, 0)],
-    };
+    let template = TemplateText::of_file(text.to_owned(), id);
     let mut found = Diagnostics::new();
     check(&template, scope, types, &mut found);
     places(&found, &sources);

@@ -1,5 +1,7 @@
 //! The state of one evaluation, and what every compiled construct can do.
 
+use std::borrow::Cow;
+
 use crate::base::{Span, cancel};
 use crate::value::{MAX_TEXT, TEXT_TOO_LONG, Value};
 
@@ -36,6 +38,9 @@ pub(super) fn node(
     Ok(Node::new(eval))
 }
 
+/// What becomes of the text of a placeholder.
+pub(super) type Encode = fn(&str) -> Cow<'_, str>;
+
 /// Place of a loop variable in the machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Local(pub usize);
@@ -46,6 +51,8 @@ pub(super) struct Machine<'a> {
     locals: Vec<Option<Value>>,
     /// What it evaluates, for messages.
     what: &'static str,
+    /// How a template writes what its placeholders print.
+    pub encode: Encode,
     /// Steps that it may take in all.
     most: u64,
     /// Those that are left.
@@ -63,15 +70,17 @@ impl<'a> Machine<'a> {
             env,
             locals: vec![None; locals],
             what: "expression",
+            encode: |text| text.into(),
             most,
             fuel: most,
         }
     }
 
     /// For a template.
-    pub fn of_template(self) -> Self {
+    pub fn of_template(self, encode: Encode) -> Self {
         Self {
             what: "template",
+            encode,
             ..self
         }
     }

@@ -7,7 +7,7 @@ use super::super::fold::inline::LetValue;
 use super::super::infer::{Checker, Narrowing};
 use super::super::scope::Scope;
 use super::super::ty::TypeTable;
-use super::lower::lower;
+use super::lower::tree;
 use super::{lost, placeholder};
 
 /// Reports what is wrong with a template in a scope.
@@ -23,18 +23,15 @@ pub fn check_knowing(
     (known, lets): (Narrowing, &[LetValue]),
     diags: &mut Diagnostics,
 ) {
-    let lowered = match lower(template) {
-        Ok(lowered) => lowered,
-        Err(found) => return diags.push(*found),
-    };
-    for found in lowered.problems {
-        diags.push(found);
+    let tree = tree(template);
+    for found in &tree.problems {
+        diags.push(found.clone());
     }
     Checker::new(scope, types, diags)
         .knowing(known)
         .naming(lets)
         .of_template()
-        .statements(&lowered.body);
-    lost::check(&lowered.body, diags);
-    placeholder::check(template, &lowered.body, scope, diags);
+        .statements(&tree.body);
+    lost::check(&tree.body, diags);
+    placeholder::check(template, &tree.body, scope, diags);
 }

@@ -6,7 +6,7 @@ use crate::ast::template::{ELEMENT, LOOP, Statement, Target, mentions};
 use crate::base::{Span, Spanned};
 
 use super::super::function::jinja;
-use super::lower::lower;
+use super::lower::tree;
 
 /// A step of a template.
 #[derive(Debug, Clone)]
@@ -29,11 +29,7 @@ pub enum Printed {
 /// What a template shows, in its order; nothing where it can't be parsed, which is reported by the check.
 pub fn printed(template: &TemplateText) -> Vec<Printed> {
     let mut out = Vec::new();
-    // Most texts have no placeholder at all.
-    let tags = template.text.contains("{{") || template.text.contains("{%");
-    if let (true, Ok(lowered)) = (tags, lower(template)) {
-        all(&lowered.body, &mut out);
-    }
+    all(&tree(template).body, &mut out);
     out
 }
 

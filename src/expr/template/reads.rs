@@ -5,15 +5,12 @@ use crate::ast::template::{LOOP, Statement, Target};
 
 use super::super::infer::{Reads, ReadsCollector};
 use super::super::scope::Scope;
-use super::lower::lower;
+use super::lower::tree;
 
 /// What a template reads of its scope; all fields of the state where it looks one up by a computed name.
 pub fn reads(template: &TemplateText, scope: &Scope) -> Reads {
-    let Ok(lowered) = lower(template) else {
-        return Reads::default();
-    };
     let mut walk = Walk(ReadsCollector::new(scope));
-    walk.all(&lowered.body);
+    walk.all(&tree(template).body);
     walk.0.found
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::ast::node::TemplateText;
-use crate::base::{FileId, Span, duration};
+use crate::base::{FileId, duration};
 use crate::diag::Diagnostics;
 use crate::expr::Scope;
 use crate::expr::infer::reads;
@@ -407,11 +407,7 @@ impl<'a> Facts<'a> {
             }
         }
         for text in &self.templates {
-            let text = TemplateText {
-                text: text.text.clone(),
-                span: Span::new(FileId(0), 0, 0),
-                anchors: Vec::new(),
-            };
+            let text = TemplateText::of_file(text.text.clone(), FileId(0));
             found.extend(template::reads(&text, &scope).fields);
         }
         if let Work::Subgraph { with, .. } = &node.work {

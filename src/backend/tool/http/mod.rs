@@ -5,7 +5,6 @@
 
 pub mod host;
 mod parts;
-mod rendering;
 pub mod select;
 pub mod template;
 

@@ -1,20 +1,18 @@
 //! Filling arguments into the texts of a request.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
-use minijinja::value::{Serde, Value};
-use minijinja::{Environment, UndefinedBehavior};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use reqwest::Url;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::rendering;
 use crate::base::secret::RunSecrets;
+use crate::expr::eval::{Effect, Env};
+use crate::expr::template::{Template, TemplateError};
+use crate::expr::{Scope, Slot};
+use crate::value::{Map, Value};
 
 use super::Args;
-
-/// Instructions of one template: enough for any request, too few to hang.
-const FUEL: u64 = 100_000;
 
 /// All but what RFC 3986 calls unreserved.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
@@ -23,19 +21,44 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
+/// The names that a text of a request may use, by their slots.
+const NAMES: [&str; 2] = ["args", "secrets"];
+
 /// Fills the arguments of one call in.
 pub struct Renderer {
-    context: Value,
+    scope: Scope,
+    values: Values,
+}
+
+/// What [`NAMES`] stand for.
+struct Values([Value; 2]);
+
+impl Env for Values {
+    fn slot(&self, slot: Slot) -> Option<Value> {
+        self.0.get(slot.0 as usize).cloned()
+    }
+
+    fn field(&self, _: u32) -> Option<Value> {
+        None
+    }
+
+    fn effect(&self, _: Effect) -> Result<Value, String> {
+        Err("the text of a request has no effects".to_owned())
+    }
 }
 
 impl Renderer {
     /// For a call with these arguments, in a run with these secrets.
     pub fn new(args: &Args, secrets: &RunSecrets) -> Self {
+        let args = args.iter();
+        let args = args.map(|(name, json)| (name.as_str(), Value::from_json(json)));
         let secrets = secrets.iter();
-        let secrets = secrets.map(|(name, secret)| (name.to_owned(), secret.reveal().into()));
-        let secrets = Value::from(secrets.collect::<BTreeMap<String, Value>>());
-        let context = minijinja::context! { args => Value::from(Serde(args)), secrets };
-        Self { context }
+        let secrets = secrets.map(|(name, secret)| (name, Value::from(secret.reveal())));
+        let values = [Map::from_iter(args), Map::from_iter(secrets)].map(Value::Map);
+        Self {
+            scope: Scope::of_names(NAMES),
+            values: Values(values),
+        }
     }
 
     /// A text.
@@ -43,7 +66,8 @@ impl Renderer {
     /// # Errors
     /// The template's message.
     pub fn text(&self, template: &str) -> Result<String, String> {
-        self.rendered(&environment(), template)
+        let rendered = self.compiled(template)?.render(&self.values);
+        rendered.map_err(message)
     }
 
     /// An address: what is filled in is percent-encoded, and no segment of its path that has such is empty, `.` or `..`, so that
@@ -52,25 +76,14 @@ impl Renderer {
     /// # Errors
     /// The template's message, or the segment.
     pub fn url(&self, template: &str) -> Result<Address, String> {
-        let mut environment = environment();
-        environment.set_formatter(|out, state, value| {
-            if value.is_undefined() {
-                return minijinja::escape_formatter(out, state, value);
-            }
-            let text = match value.is_none() {
-                true => String::new(),
-                false => value.to_string(),
-            };
-            let encoded = utf8_percent_encode(&text, ENCODED);
-            Ok(write!(out, "{FILLED}{encoded}")?)
-        });
-        address(&self.rendered(&environment, template)?)
-    }
-
-    fn rendered(&self, environment: &Environment<'_>, template: &str) -> Result<String, String> {
-        let template = environment.template_from_str(template);
-        let rendered = template.and_then(|of| rendering::render(&of, self.context.clone()));
-        rendered.map_err(|error| explain(&error))
+        let encode = |text: &str| {
+            let encoded = utf8_percent_encode(text, ENCODED);
+            Cow::Owned(format!("{FILLED}{encoded}"))
+        };
+        let rendered = self
+            .compiled(template)?
+            .render_encoded(&self.values, encode);
+        address(&rendered.map_err(message)?)
     }
 
     /// A tree of texts. A text that is one expression and nothing else (`"{{ args.limit }}"`) gives
@@ -80,10 +93,10 @@ impl Renderer {
     /// The template's message.
     pub fn json(&self, tree: &Json) -> Result<Json, String> {
         Ok(match tree {
-            Json::String(text) => match lone_expression(text) {
-                Some(expression) => self.value(expression)?,
-                None => Json::String(self.text(text)?),
-            },
+            Json::String(text) => {
+                let value = self.compiled(text)?.value(&self.values);
+                value.map_err(message)?.to_json()
+            }
             Json::Array(items) => {
                 let items = items.iter().map(|item| self.json(item));
                 Json::Array(items.collect::<Result<_, _>>()?)
@@ -97,17 +110,13 @@ impl Renderer {
         })
     }
 
-    fn value(&self, expression: &str) -> Result<Json, String> {
-        let environment = environment();
-        let compiled = environment.compile_expression(expression);
-        let value =
-            compiled.and_then(|compiled| rendering::within(|| compiled.eval(&self.context)));
-        let value = value.map_err(|error| explain(&error))?;
-        match value.is_undefined() {
-            true => Err(format!("`{expression}` is undefined")),
-            false => serde_json::to_value(&value).map_err(|error| error.to_string()),
-        }
+    fn compiled(&self, template: &str) -> Result<Template, String> {
+        Template::compile_text(template, &self.scope).map_err(message)
     }
+}
+
+fn message(error: TemplateError) -> String {
+    error.message
 }
 
 /// An address that is filled in.
@@ -150,63 +159,31 @@ fn address(marked: &str) -> Result<Address, String> {
     Ok(Address { url, host_filled })
 }
 
-fn environment() -> Environment<'static> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    environment.set_fuel(Some(FUEL));
-    rendering::bound(&mut environment, UndefinedBehavior::Strict);
-    environment
-}
-
-fn explain(error: &minijinja::Error) -> String {
-    match error.detail() {
-        Some(detail) => format!("{}: {detail}", error.kind()),
-        None => error.kind().to_string(),
-    }
-}
-
-/// The expression of a text that is `{{ expression }}` and nothing else.
-fn lone_expression(text: &str) -> Option<&str> {
-    let inner = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
-    let whole = !inner.contains("{{") && !inner.contains("}}") && !inner.starts_with('-');
-    whole.then(|| inner.trim())
-}
-
 /// Names of the arguments that a template uses.
 ///
 /// # Errors
-/// Why it is no template.
+/// Why it is no template of a request.
 pub fn arguments(template: &str) -> Result<Vec<String>, String> {
-    Ok(names(template)?.0)
+    let checked = checked(template)?;
+    if checked.fields_of("secrets").is_none() {
+        return Err("a secret has to be named, as in `secrets.NAME`".to_owned());
+    }
+    Ok(fields(&checked, "args"))
 }
 
 /// Names of the run's secrets that a template uses.
 pub fn secrets(template: &str) -> Vec<String> {
-    names(template).map_or(Vec::new(), |(_, secrets)| secrets)
+    checked(template).map_or(Vec::new(), |checked| fields(&checked, "secrets"))
 }
 
-/// Names of arguments and of secrets.
-fn names(template: &str) -> Result<(Vec<String>, Vec<String>), String> {
-    let environment = environment();
-    let parsed = environment.template_from_str(template);
-    let parsed = parsed.map_err(|error| explain(&error))?;
-    let used = parsed.undeclared_variables(true);
-    let (mut args, mut secrets) = (Vec::new(), Vec::new());
-    for variable in used {
-        let first = |rest: &str| rest.split('.').next().unwrap_or(rest).to_owned();
-        match variable.split_once('.') {
-            Some(("args", rest)) => args.push(first(rest)),
-            Some(("secrets", rest)) => secrets.push(first(rest)),
-            _ if variable == "args" => {}
-            _ => {
-                return Err(format!(
-                    "`{variable}` is unknown here, only `args.NAME` and `secrets.NAME` are"
-                ));
-            }
-        }
-    }
-    args.sort();
-    secrets.sort();
-    Ok((args, secrets))
+fn checked(template: &str) -> Result<Template, String> {
+    Template::check_text(template, &Scope::of_names(NAMES)).map_err(|found| match &found.help {
+        Some(help) => format!("{}: {help}", found.message),
+        None => found.message.clone(),
+    })
+}
+
+fn fields(template: &Template, of: &str) -> Vec<String> {
+    let fields = template.fields_of(of).unwrap_or_default();
+    fields.into_iter().map(str::to_owned).collect()
 }

@@ -20,12 +20,14 @@ use crate::expr::ty::TypeTable;
 use crate::value::{MAX_TEXT, Map, TEXT_TOO_LONG, Value};
 
 use super::compiler::{Compiler, error};
-use super::machine::{Local, Machine, Node};
+use super::machine::{Encode, Local, Machine, Node};
 use super::{CompileError, Env, ErrorKind, EvalError, call};
 
 /// A compiled template.
 pub struct TemplateProgram {
     body: Vec<Step>,
+    /// Of a text that is one placeholder, what that shows.
+    only: Option<Node>,
     locals: usize,
 }
 
@@ -48,17 +50,28 @@ impl TemplateProgram {
         types: &TypeTable,
     ) -> Result<TemplateProgram, CompileError> {
         let mut compiler = Compiler::of_template(scope, types);
+        let only = match only_output(body) {
+            Some(expr) => Some(compiler.node(expr)?),
+            None => None,
+        };
         let body = Frame::root().all(&mut compiler, body)?;
         let locals = compiler.locals();
-        Ok(TemplateProgram { body, locals })
+        Ok(TemplateProgram { body, only, locals })
     }
 
-    /// The text.
+    /// The value of the placeholder that is all of the text; `None` of another text.
+    pub fn only_value(&self, env: &dyn Env) -> Option<Result<Value, EvalError>> {
+        let only = self.only.as_ref()?;
+        let mut machine = Machine::new(env, self.locals).of_template(|text| text.into());
+        Some(only.eval(&mut machine).map_err(|error| *error))
+    }
+
+    /// The text, with what each placeholder prints encoded.
     ///
     /// # Errors
     /// What has no value, or can't be computed or printed.
-    pub fn render(&self, env: &dyn Env) -> Result<String, EvalError> {
-        let mut machine = Machine::new(env, self.locals).of_template();
+    pub fn render(&self, env: &dyn Env, encode: Encode) -> Result<String, EvalError> {
+        let mut machine = Machine::new(env, self.locals).of_template(encode);
         let mut text = String::new();
         run(&self.body, &mut machine, &mut text).map_err(|error| *error)?;
         Ok(text)
@@ -91,6 +104,16 @@ fn run(steps: &[Step], machine: &mut Machine<'_>, text: &mut String) -> Written 
         step(machine, text)?;
     }
     Ok(())
+}
+
+/// The placeholder that is all of a text, but for white space.
+fn only_output(body: &[Statement]) -> Option<&Expr> {
+    let is_blank = |statement: &&Statement| matches!(statement, Statement::Text { text, .. } if text.trim().is_empty());
+    let mut rest = body.iter().filter(|statement| !is_blank(statement));
+    match (rest.next(), rest.next()) {
+        (Some(Statement::Output(only)), None) => Some(only),
+        _ => None,
+    }
 }
 
 /// Adds to a text, within its bound.
@@ -152,7 +175,9 @@ impl Frame {
                 Box::new(move |machine, out| {
                     let value = value.eval(machine)?;
                     machine.spend(value.weight() / 16, span)?;
-                    write(machine, out, &printed(&value, span)?, span)
+                    let text = printed(&value, span)?;
+                    let text = (machine.encode)(&text);
+                    write(machine, out, &text, span)
                 })
             }
             Statement::If { condition, yes, no } => {

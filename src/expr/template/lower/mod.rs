@@ -9,6 +9,7 @@ mod expression;
 mod filter;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use minijinja::machinery::{self, Span as Place, ast};
 use minijinja::syntax::SyntaxConfig;
@@ -16,25 +17,28 @@ use minijinja::syntax::SyntaxConfig;
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::node::TemplateText;
-use crate::ast::template::{For, Statement, Target};
+use crate::ast::template::{For, Statement, Target, Tree};
 use crate::base::Span;
 use crate::diag::{Code, Diagnostic, codes};
 
 use super::{chain, syntax};
 
-/// A template as a tree, and what is wrong with it that needs no types.
-pub struct Lowered {
-    /// Its statements; those that are refused are left out.
-    pub body: Vec<Statement>,
-    /// What is refused.
-    pub problems: Vec<Diagnostic>,
+/// The tree of a template, made the first time. Its spans are those of the file.
+pub fn tree(template: &TemplateText) -> &Tree {
+    template.tree.get_or_init(|| {
+        let tree = lower(template).unwrap_or_else(|refused| Tree {
+            body: Vec::new(),
+            problems: vec![*refused],
+        });
+        Arc::new(tree)
+    })
 }
 
-/// Lowers a template. The spans of the tree are those of the file.
+/// Lowers a template.
 ///
 /// # Errors
 /// What is wrong with the syntax.
-pub fn lower(template: &TemplateText) -> Result<Lowered, Box<Diagnostic>> {
+fn lower(template: &TemplateText) -> Result<Tree, Box<Diagnostic>> {
     if let Some(beyond) = chain::too_long(&template.text) {
         let place = template.span_of(beyond.place.start, beyond.place.end);
         let found = Diagnostic::new(&codes::LIMIT_EXCEEDED, beyond.message, place);
@@ -50,7 +54,7 @@ pub fn lower(template: &TemplateText) -> Result<Lowered, Box<Diagnostic>> {
         ast::Stmt::Template(root) => lower.all(&root.children),
         _ => Vec::new(),
     };
-    Ok(Lowered {
+    Ok(Tree {
         body,
         problems: lower.problems,
     })
