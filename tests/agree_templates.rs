@@ -113,18 +113,20 @@ fn operators() {
 /// Arguments with which a filter or a test is right for some value.
 fn arguments(name: &str) -> &'static [&'static str] {
     match name {
-        "attr" => &["(\"id\")"],
-        "batch" | "slice" => &["(2)"],
         "groupby" => &["(\"id\")"],
         "indent" => &["(2)"],
         "join" => &["", "(\", \")"],
-        "map" => &["(attribute=\"n\")", "(\"string\")"],
+        "map" => &[
+            "(attribute=\"n\")",
+            "(\"string\")",
+            "(\"join\", \"-\")",
+            "(\"sort\")",
+        ],
         "replace" => &["(\"a\", \"b\")"],
         "select" | "reject" => &["", "(\"defined\")"],
         "selectattr" | "rejectattr" => &["(\"n\")"],
         "sum" => &["", "(attribute=\"n\")", "(attribute=\"id\")"],
         "sort" | "unique" | "min" | "max" => &["", "(attribute=\"n\")"],
-        "zip" => &["([1, 2])"],
         "divisibleby" => &["(2)"],
         "endingwith" | "startingwith" => &["(\"a\")"],
         "filter" | "test" => &[],
@@ -139,7 +141,7 @@ fn arguments(name: &str) -> &'static [&'static str] {
 fn filters_and_tests() {
     let world = world();
     let (mut wrong, mut seen) = (Vec::new(), 0);
-    let applied = filters().map(|name| (" | ", name));
+    let applied = filters().map(|filter| (" | ", filter.bare_name()));
     let asked = tests().map(|name| (" is ", name));
     let named = |name: &str| name.chars().all(char::is_alphanumeric);
     for (sign, name) in applied.chain(asked.filter(|(_, name)| named(name))) {
@@ -205,6 +207,8 @@ const OF_JINJA: &[&str] = &[
     // Operators
     "{{ 1 + 2 * 3 - 4 }} {{ 7 / 2 }} {{ 8 / 2 }} {{ 7 // 2 }} {{ -7 // 2 }} {{ 7 % 3 }} {{ -7 % 3 }} {{ 7 % -3 }} {{ 2 ** 10 }}",
     "{{ 1.5 + 1 }} {{ 7.5 // 2 }} {{ -7.5 % 2 }} {{ 2 ** -1 }} {{ 2.0 ** 0.5 }} {{ 1e3 }} {{ 1.0 }} {{ -k1 }} {{ -k2 }}",
+    "{{ 1e20 }} {{ 1e15 }} {{ 1e16 }} {{ 1.5e300 }} {{ 1e-7 }} {{ 0.0001 }} {{ 123456789.125 }} {{ -0.0 }} {{ 2 ** 60 }}",
+    "{{ 1e20 ~ '' }} {{ [1e20, 1e-7] }} {{ 1e20 | string }} {{ 1e20 | tojson }}",
     "{{ 'a' ~ 1 ~ 2.0 ~ k3 }} {{ 'ab' * 3 }} {{ 'a' + 'b' }} {{ [1] + [2, 3] }}",
     "{{ 1 < 2 }} {{ 1 < 2 < 2 }} {{ 3 > 2 >= 2 != 1 }} {{ 1 == 1.0 }} {{ 'a' < 'b' }} {{ 1 == '1' }}",
     "{{ 1 in k6 }} {{ 'x' not in k7 }} {{ 'id' in k9 }} {{ 'el' in 'hello' }} {{ 3 in [1, 2] }}",
@@ -218,17 +222,17 @@ const OF_JINJA: &[&str] = &[
     // Filters of texts
     "{{ 'hello World' | upper }} {{ 'hello World' | lower }} {{ 'hello wORLD-wide it\'s' | title }} {{ 'hELLO' | capitalize }}",
     "[{{ '  a b ' | trim }}] {{ 'xxaxx' | trim('x') }} {{ 'a-b-c' | replace('-', '+') }} {{ 12 | replace('1', '2') }}",
-    "{{ 'a,b,c' | split(',') }} {{ ' a  b ' | split }} {{ 'a,b,c' | split(',', 1) }} {{ 'a\nb\n' | lines }}",
+    "{{ 'a,b,c' | split(',') }} {{ ' a  b ' | split }} {{ 'a,b,c' | split(',', 1) }}",
     "{{ 'a\nb\n\nc\n' | indent }}|{{ 'a\nb' | indent(2, true) }}|{{ 'a\n\nb' | indent(1, blank=true) }}|{{ 'a\nb' | indent(width=3) }}",
     "{{ '<a href=\"x\">&' | escape }} {{ '<' | e }} {{ 'x' | safe }} {{ 5 | string }} {{ 'ab' | reverse }} {{ 'héé' | length }}",
     "{{ k10 | tojson }} {{ [1, \"<a>'\"] | tojson }} {{ {'a': [1]} | tojson(indent=2) }} {{ {'a': {}} | tojson(true) }}",
     "{{ '%s is %d of %5.2f|%-5s|%05d|%x|%X|%o|%e|%%' | format('a', 2, 3.14159, 'l', 42, 255, 255, 8, 12345.678) }}",
-    "{{ '%+d % d %i %5s %.2s %c' | format(3, 4, 5, 'r', 'long', 'x') }} {{ '%g' | format(1.5) }}",
+    "{{ '%+d % d %i %5s %.2s' | format(3, 4, 5, 'r', 'long') }}",
     "{{ '%d' | format('x') }}",
     "{{ '%s %s' | format('x') }}",
     // Filters of numbers
     "{{ -3 | abs }} {{ -2.5 | abs }} {{ 42.55 | round }} {{ 42.55 | round(1) }} {{ 2.5 | round }} {{ 42.15 | round(method='ceil') }} {{ 42.55 | round(1, 'floor') }} {{ 7 | round }}",
-    "{{ '42' | int }} {{ '4.7' | int }} {{ 4.7 | int }} {{ -4.7 | int }} {{ true | int }} {{ '0x1f' | int(base=16) }} {{ 'x' | int(default=3) }} {{ 'x' | int(7) }}",
+    "{{ '42' | int }} {{ '4.7' | int }} {{ 4.7 | int }} {{ -4.7 | int }} {{ true | int }} {{ 'x' | int(default=3) }} {{ 'x' | int(7) }}",
     "{{ '1.5' | float }} {{ 2 | float }} {{ 'x' | float(default=0.5) }}",
     "{{ 'x' | int }}",
     // Filters of lists
@@ -243,11 +247,12 @@ const OF_JINJA: &[&str] = &[
     "{{ [1, 2, 3] | select('odd') | list }} {{ [1, 2, 3] | reject('odd') | list }} {{ [0, 1, ''] | select | list }} {{ [1, 2, 3] | select('gt', 1) | list }}",
     "{{ k8 | selectattr('n') | list }} {{ k8 | rejectattr('n', 'eq', 1) | list }} {{ k8 | selectattr('id', 'equalto', 'd') | length }} {{ [{}] | selectattr('x', 'defined') | list }}",
     "{% for k, xs in [{'c': 'a', 'n': 1}, {'c': 'b', 'n': 2}, {'c': 'A', 'n': 3}] | groupby('c') %}{{ k }}:{{ xs | map(attribute='n') | join(',') }};{% endfor %}",
-    "{{ [1, 2, 3, 4, 5] | batch(2) | list }} {{ [1, 2, 3] | batch(2, 0) | list }} {{ [1, 2, 3, 4, 5] | slice(3) | list }} {{ [1, 2, 3] | slice(2, 0) | list }}",
-    "{{ [1] | chain([2], [3]) | list }} {% for a, b in [1, 2] | zip(['x', 'y']) %}{{ a }}{{ b }}{% endfor %}",
-    "{% for k, v in {'b': 1, 'a': 2} | dictsort %}{{ k }}{{ v }}{% endfor %} {% for k, v in {'b': 1, 'a': 2} | dictsort(by='value', reverse=true) %}{{ k }}{% endfor %} {% for k, v in k9 | items %}{{ k }}{{ v }}{% endfor %}",
+    "{% for k, v in k9 | items %}{{ k }}{{ v }}{% endfor %}",
+    "{{ [[1, 2], [3]] | map('join', '-') | list }} {{ [[2, 1], [3]] | map('sort') | list }} {{ [[1], []] | map('first') | list }} {{ ['a-b'] | map('replace', '-', '+') | list }}",
+    "{{ [[1, 2], [3]] | map('sum') | list }} {{ [{'n': 1}] | map('items') | list }}",
+    "{{ ['a', 'b', 'c'] | select('in', ['a', 'c']) | join }} {{ ['ab', 'b'] | reject('startingwith', 'a') | list }}",
     "{{ nobody | default('x') }} {{ '' | default('x') }} {{ '' | default('x', true) }} {{ k10.zz | default('x') }} {{ nobody | d }}|",
-    "{{ k10 | attr('id') }} {{ 0 | bool }} {{ 'x' | bool }}",
+    "{{ 0 | bool }} {{ 'x' | bool }}",
     // Tests
     "{{ 3 is odd }} {{ 4 is even }} {{ 9 is divisibleby 3 }} {{ 'a' is string }} {{ 1 is number }} {{ 1 is integer }} {{ 1.5 is float }} {{ true is boolean }}",
     "{{ k6 is sequence }} {{ k9 is mapping }} {{ 'a' is iterable }} {{ 1 is iterable }} {{ none is none }} {{ 1 is none }} {{ nobody is defined }} {{ nobody is undefined }} {{ k1 is defined }}",
@@ -259,8 +264,8 @@ const OF_JINJA: &[&str] = &[
     "{% set t %}{% set a = 'A' %}{% set b = 'B' %}c{% endset %}{{ t }}{% if not k1 %}{% set x = 1 %}{% endif %}[{{ x | default('-') }}]",
     // Statements
     "{% for x in [1, 2, 3] %}{{ loop.index }}/{{ loop.length }} {{ loop.first }}{{ loop.last }} {{ loop.revindex0 }};{% endfor %}",
-    "{% for x in [1, 2] %}{% for y in [1] %}{{ loop.depth }}{{ loop.depth0 }}{{ x }}{% endfor %}{% endfor %}{% for x in [] %}a{% else %}none{% endfor %}",
-    "{% for x in [1, 2, 3] if x is odd %}{{ loop.index }}{{ x }}{{ loop.cycle('a', 'b') }}{% else %}none{% endfor %}{% for x in none %}a{% else %}e{% endfor %}{% for c in 'ab' %}{{ c }}.{% endfor %}",
+    "{% for x in [1, 2] %}{% for y in [1] %}{{ x }}{% endfor %}{% endfor %}{% for x in [] %}a{% else %}none{% endfor %}",
+    "{% for x in [1, 2, 3] if x is odd %}{{ loop.index }}{{ x }}{% else %}none{% endfor %}{% for x in none %}a{% else %}e{% endfor %}{% for c in 'ab' %}{{ c }}.{% endfor %}",
     "{% for a, b in [[1, 2], [3, 4]] %}{{ a }}{{ b }}{% endfor %}{% for k in {'x': 1} %}{{ k }}{% endfor %}{% for i in range(1, 7, 2) %}{{ i }}{% endfor %}{{ range(3) | list }}{{ range(3, 0, -1) | list }}",
     "{% set x = 1 %}{% for y in [1, 2] %}{{ x }}{% set x = x + y %}{{ x }}{% endfor %}{{ x }}",
     "{% if k1 > 5 %}{% set x = 1 %}{% else %}{% set x = 2 %}{% endif %}{{ x }}{% if false %}{% set k1 = 5 %}{% endif %}{{ k1 }}",

@@ -112,19 +112,17 @@ fn functions() -> String {
         }
     }
     out += "\n## Filters of templates\n\nOf [templates](language/templates.md) alone.\n\n| filter | meaning |\n|---|---|\n";
-    for name in jinja::filters() {
-        let filter = jinja::find(&format!("|{name}")).unwrap();
-        let params = jinja::params(name).unwrap();
-        let named = params.names.iter().map(|name| name.trim_start_matches('_'));
-        let more = params.variadic.then_some("..");
-        let args: Vec<&str> = named.chain(more).collect();
+    for filter in jinja::filters() {
+        let named = filter.named.iter().filter(|name| **name != "*");
+        let args: Vec<&str> = named.map(|name| name.trim_start_matches('_')).collect();
         let args = match args.is_empty() {
             true => String::new(),
             false => format!("({})", args.join(", ")),
         };
         writeln!(
             out,
-            "| `x \\| {name}{args}` | {} |",
+            "| `x \\| {}{args}` | {} |",
+            filter.bare_name(),
             filter.doc.replace('|', "\\|")
         )
         .unwrap();

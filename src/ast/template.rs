@@ -15,6 +15,16 @@ pub const ELEMENT: &str = "(element)";
 /// The name that the text of `{% set x | filter %}..{% endset %}` has in the filter.
 pub const CAPTURED: &str = "(text)";
 
+/// A place as messages show it: what stands for an element has no name there.
+pub fn shown_place(place: &str) -> &str {
+    match place.strip_prefix(ELEMENT) {
+        Some("") => "the element",
+        Some(rest) => rest.trim_start_matches('.'),
+        None if place.starts_with(CAPTURED) => "the text",
+        None => place,
+    }
+}
+
 /// The name that a loop has in its body.
 pub const LOOP: &str = "loop";
 
@@ -105,40 +115,82 @@ impl Target {
     }
 }
 
-impl Statement {
-    /// Shows the expressions of the statement and of those inside, in the order written.
-    pub fn each_expr<'a>(&'a self, visit: &mut impl FnMut(&'a Expr)) {
-        match self {
-            Statement::Text { .. } => {}
-            Statement::Output(expr) | Statement::Set { value: expr, .. } => visit(expr),
+/// What a walk through statements meets, in the order in which it happens.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// A text is printed, which begins there in the template.
+    Text(&'a str, usize),
+    /// A value becomes part of a text.
+    Output(&'a Expr),
+    /// An expression is evaluated for another purpose.
+    Expr(&'a Expr),
+    /// Names have a value from here on: that of an expression, or a text that was captured.
+    Set(&'a Target, Option<&'a Expr>),
+    /// A block begins.
+    Open(Block<'a>),
+    /// It ends.
+    Close(Block<'a>),
+}
+
+/// A block of statements.
+#[derive(Debug, Clone, Copy)]
+pub enum Block<'a> {
+    /// One way of an `if`: names that it sets stay.
+    Way,
+    /// The body of a loop, which has the names of its target and [`LOOP`].
+    Loop(&'a For),
+    /// Names that it sets end with it: a text that is captured, what is in place of a loop.
+    Frame,
+}
+
+/// Goes through statements.
+pub fn walk<'a>(statements: &'a [Statement], visit: &mut dyn FnMut(Event<'a>)) {
+    fn block<'a>(of: Block<'a>, body: &'a [Statement], visit: &mut dyn FnMut(Event<'a>)) {
+        visit(Event::Open(of));
+        walk(body, visit);
+        visit(Event::Close(of));
+    }
+    for statement in statements {
+        match statement {
+            Statement::Text { text, at } => visit(Event::Text(text, *at)),
+            Statement::Output(expr) => visit(Event::Output(expr)),
             Statement::If { condition, yes, no } => {
-                visit(condition);
-                for statement in yes.iter().chain(no) {
-                    statement.each_expr(visit);
-                }
+                visit(Event::Expr(condition));
+                block(Block::Way, yes, visit);
+                block(Block::Way, no, visit);
             }
             Statement::For(each) => {
-                visit(&each.over);
-                each.when.iter().for_each(&mut *visit);
-                for statement in each.body.iter().chain(&each.otherwise) {
-                    statement.each_expr(visit);
-                }
+                visit(Event::Expr(&each.over));
+                visit(Event::Open(Block::Loop(each)));
+                each.when.iter().for_each(|when| visit(Event::Expr(when)));
+                walk(&each.body, visit);
+                visit(Event::Close(Block::Loop(each)));
+                block(Block::Frame, &each.otherwise, visit);
             }
-            Statement::Capture { body, filtered, .. } => {
-                for statement in body {
-                    statement.each_expr(visit);
-                }
-                filtered.iter().for_each(visit);
+            Statement::Set { target, value } => {
+                visit(Event::Expr(value));
+                visit(Event::Set(target, Some(value)));
+            }
+            Statement::Capture {
+                target,
+                body,
+                filtered,
+            } => {
+                block(Block::Frame, body, visit);
+                filtered.iter().for_each(|made| visit(Event::Output(made)));
+                visit(Event::Set(target, None));
             }
         }
     }
+}
 
-    /// Whether a statement names something, or one inside does.
-    pub fn mentions(&self, name: &str) -> bool {
-        let mut found = false;
-        self.each_expr(&mut |expr| found |= mentions(expr, name));
-        found
-    }
+/// Shows the expressions of statements and of those inside, in the order written.
+pub fn each_expr<'a>(statements: &'a [Statement], mut visit: impl FnMut(&'a Expr)) {
+    walk(statements, &mut |event| {
+        if let Event::Output(expr) | Event::Expr(expr) = event {
+            visit(expr);
+        }
+    });
 }
 
 /// Whether an expression names something.

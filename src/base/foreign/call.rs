@@ -161,7 +161,14 @@ static TABLE: &[Call] = &[
         "x.replace(a, b)",
         "x | replace(a, b)",
     ),
-    call(&["split_lines", "splitlines"], "x.lines()", "x | lines"),
+    call(&["split_lines", "splitlines"], "x.lines()", "x.lines()"),
+    // Filters of Jinja's that a template does without.
+    call(&["attr"], "", "x.name` or `x[\"name\"]"),
+    call(&["batch"], "xs.slice(0, 3)", "xs[0:3]"),
+    call(&["chain"], "xs + ys", "xs + ys"),
+    call(&["dictsort"], "", "m.items()"),
+    call(&["pprint"], "", "x | tojson(indent=2)"),
+    call(&["zip"], "", "ys[loop.index0]"),
     call(
         &["charCodeAt", "char_at", "at", "nth"],
         "x.charAt(i)",

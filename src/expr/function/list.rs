@@ -155,7 +155,7 @@ fn enumerate(args: &[Value]) -> Computed {
     Ok(Value::List((0..).zip(list.iter()).map(entry).collect()))
 }
 
-fn reverse(args: &[Value]) -> Computed {
+pub(super) fn reverse(args: &[Value]) -> Computed {
     match args::any(args, 0)? {
         Value::List(list) => Ok(Value::List(list.iter().rev().cloned().collect())),
         Value::String(text) => Ok(text.chars().rev().collect::<String>().into()),

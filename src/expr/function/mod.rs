@@ -40,7 +40,7 @@ use std::sync::LazyLock;
 use crate::value::Value;
 
 use super::eval::Effect;
-use signature::Signature;
+use signature::{Pattern, Signature};
 
 /// Computes a function. Arguments are as many as some signature has; their types are checked here again, since `json`
 /// values are only known at run time. The error is a message without place.
@@ -70,6 +70,9 @@ pub struct FunctionSpec<S = Vec<Signature>> {
     pub module: &'static str,
     /// Whether it takes the same time for large arguments as for small ones.
     pub quick: bool,
+    /// Of a filter the names of its arguments, as in Python: those behind `*` are given by name alone, those that begin with `_`
+    /// by position alone; `..` stands for any number without names, before those that are given by name alone.
+    pub named: &'static [&'static str],
 }
 
 /// A row of a table, its signatures as they are written.
@@ -181,6 +184,7 @@ impl Row {
             example,
             module: "",
             quick: false,
+            named: &[],
         }
     }
 
@@ -209,6 +213,10 @@ impl Row {
             quick: true,
             ..self
         }
+    }
+
+    const fn named(self, named: &'static [&'static str]) -> Row {
+        Row { named, ..self }
     }
 
     /// Of a module that a flow has to import it from.
@@ -242,6 +250,7 @@ impl Row {
             example: self.example,
             module: self.module,
             quick: self.quick,
+            named: self.named,
         }
     }
 }
@@ -267,6 +276,22 @@ impl FunctionSpec {
             BuiltinKind::Function(compute) | BuiltinKind::Method(compute) => Some(compute),
             _ => None,
         }
+    }
+
+    /// Whether its first argument may be any value, also null.
+    pub fn takes_any(&self) -> bool {
+        let first = self.signatures.first().and_then(|s| s.params.first());
+        matches!(
+            first,
+            Some(Pattern::Nullable(_) | Pattern::Var(_) | Pattern::Any)
+        )
+    }
+
+    /// The name without the sign of a filter, a test or a method of Jinja's.
+    pub fn bare_name(&self) -> &'static str {
+        let name = self.name.strip_prefix("is ").unwrap_or(self.name);
+        let bare = name.strip_prefix(['|', '.']).unwrap_or(name);
+        bare.strip_suffix("()").unwrap_or(bare)
     }
 
     /// How it is written: `xs.map(x, value)`, `x.join(..)`.

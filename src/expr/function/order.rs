@@ -70,7 +70,8 @@ pub(in crate::expr) fn sort<T>(
     Ok(items)
 }
 
-fn ordered(a: &Value, b: &Value) -> Result<Ordering, String> {
+/// The order of two values; an error where they have none.
+pub(super) fn ordered(a: &Value, b: &Value) -> Result<Ordering, String> {
     a.compare(b).ok_or_else(|| match (a.kind(), b.kind()) {
         ("float", _) | (_, "float") if a.is_number() && b.is_number() => "NaN has no order".into(),
         (a, b) => format!("`{a}` and `{b}` have no order"),

@@ -23,7 +23,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         .quick(),
 ];
 
-fn size(args: &[Value]) -> Computed {
+pub(super) fn size(args: &[Value]) -> Computed {
     let size = match args::any(args, 0)? {
         Value::String(text) => text.chars().count(),
         Value::Bytes(bytes) => bytes.len(),

@@ -60,6 +60,7 @@ pub use path::{dotted, path};
 pub(in crate::expr) use reads::ReadsCollector;
 pub use reads::{Reads, reads};
 pub use relation::{assignable, overlaps};
+pub(in crate::expr) use usage::counted;
 
 /// The type of an expression in a scope.
 ///

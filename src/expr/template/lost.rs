@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::ast::template::{LOOP, Statement, Target};
+use crate::ast::template::{self, Block, Event, LOOP, Statement, Target};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
@@ -12,16 +12,19 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 pub(super) fn check(statements: &[Statement], diags: &mut Diagnostics) {
     let mut walk = Walk {
         names: Vec::new(),
+        frames: Vec::new(),
         open: Vec::new(),
         lost: BTreeMap::new(),
         diags,
     };
-    walk.all(statements);
+    template::walk(statements, &mut |event| walk.event(event));
 }
 
 struct Walk<'a> {
     /// Names that the template has set, the latest last.
     names: Vec<String>,
+    /// How many names there were before each frame around this place.
+    frames: Vec<usize>,
     /// The loops around this place, the inner one last.
     open: Vec<Loop>,
     /// Names that a loop which has ended has set, each with the place.
@@ -39,19 +42,21 @@ struct Loop {
 }
 
 impl Walk<'_> {
-    fn all(&mut self, statements: &[Statement]) {
-        for statement in statements {
-            match statement {
-                Statement::Text { .. } => {}
-                Statement::Output(expr) => self.reads(expr),
-                Statement::If { condition, yes, no } => {
-                    self.reads(condition);
-                    self.all(yes);
-                    self.all(no);
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Text(..) => {}
+            Event::Output(expr) | Event::Expr(expr) => self.reads(expr),
+            Event::Set(target, _) => {
+                if let Target::Name(name) = target {
+                    self.sets(name);
                 }
-                Statement::For(each) => {
-                    self.reads(&each.over);
-                    let outside = self.names.len();
+                self.declare(target);
+            }
+            Event::Open(Block::Way) | Event::Close(Block::Way) => {}
+            Event::Open(block) => {
+                let outside = self.names.len();
+                self.frames.push(outside);
+                if let Block::Loop(each) = block {
                     self.declare(&each.target);
                     self.names.push(LOOP.to_owned());
                     self.open.push(Loop {
@@ -59,31 +64,13 @@ impl Walk<'_> {
                         read: BTreeSet::new(),
                         set: BTreeMap::new(),
                     });
-                    each.when.iter().for_each(|when| self.reads(when));
-                    self.all(&each.body);
+                }
+            }
+            Event::Close(block) => {
+                if let Block::Loop(_) = block {
                     self.ends();
-                    self.names.truncate(outside);
-                    self.all(&each.otherwise);
-                    self.names.truncate(outside);
                 }
-                Statement::Set { target, value } => {
-                    self.reads(value);
-                    if let Target::Name(name) = target {
-                        self.sets(name);
-                    }
-                    self.declare(target);
-                }
-                Statement::Capture {
-                    target,
-                    body,
-                    filtered,
-                } => {
-                    let depth = self.names.len();
-                    self.all(body);
-                    filtered.iter().for_each(|filtered| self.reads(filtered));
-                    self.names.truncate(depth);
-                    self.declare(target);
-                }
+                self.names.truncate(self.frames.pop().unwrap_or(0));
             }
         }
     }

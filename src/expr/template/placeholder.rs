@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::ast::node::TemplateText;
-use crate::ast::template::{Statement, Target};
-use crate::base::SharedSet;
+use crate::ast::template::{Block, Event, Statement, Target, walk};
+use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::super::scope::Scope;
@@ -49,55 +49,42 @@ pub(super) fn check(
     scope: &Scope,
     diags: &mut Diagnostics,
 ) {
-    let mut raw = Vec::new();
-    collect(body, &mut Names::new(), &mut raw);
-    let mut open = 0_i64;
-    for (text, offset, names) in raw {
-        let halves = Halves {
-            template,
-            scope,
-            names: &names,
-            offset,
-        };
-        halves.check(text, open, diags);
-        open = depth(text, open);
-        for found in LOOKALIKE.captures_iter(text) {
-            let Some(name) = found.get(1).or(found.get(2)) else {
-                continue;
-            };
-            let Some(meant) = meant(name.as_str(), &names, scope) else {
-                continue;
-            };
-            let Some(all) = found.get(0) else { continue };
-            // In a `raw` block a whole placeholder is text on purpose.
-            let before = text.get(..all.start()).unwrap_or("");
-            let after = text.get(all.end()..).unwrap_or("");
-            if before.ends_with('{') && after.starts_with('}') {
-                continue;
+    let (mut names, mut frames) = (Names::new(), Vec::new());
+    let (mut open, mut behind_value) = (0, false);
+    walk(body, &mut |event| {
+        match event {
+            Event::Text(text, offset) => {
+                let halves = Halves {
+                    template,
+                    scope,
+                    names: &names,
+                    offset,
+                };
+                halves.check(text, open, diags);
+                halves.lookalikes(text, diags);
+                halves.tags(text, diags);
+                if behind_value && open == 0 && text.starts_with('}') {
+                    let span = template.span_of(offset, offset + 1);
+                    diags.push(
+                        stays_plain("}", span)
+                            .help("a placeholder ends with `}}`: take the third brace out"),
+                    );
+                }
+                open = depth(text, open);
             }
-            let span = template.span_of(offset + all.start(), offset + all.end());
-            diags.push(
-                stays_plain(all.as_str(), span)
-                    .help(format!("a placeholder is written `{{{{ {meant} }}}}`")),
-            );
-        }
-        for found in HALF_TAG.captures_iter(text) {
-            let Some(all) = found.get(0) else { continue };
-            // As a placeholder, a whole tag is text on purpose in a `raw` block.
-            if all.as_str().starts_with("{%") && all.as_str().ends_with("%}") {
-                continue;
+            Event::Set(target, _) => name(target, &mut names),
+            Event::Open(block) => {
+                frames.push(names.clone());
+                if let Block::Loop(each) = block {
+                    name(&each.target, &mut names);
+                }
             }
-            let word = found
-                .get(1)
-                .or(found.get(2))
-                .map_or("", |word| word.as_str());
-            let span = template.span_of(offset + all.start(), offset + all.end());
-            let tag =
-                format!("a tag is written `{{% {word} .. %}}`, without blanks within its signs");
-            diags.push(stays_plain(all.as_str(), span).help(tag));
+            Event::Close(Block::Way) => _ = frames.pop(),
+            Event::Close(_) => names = frames.pop().unwrap_or_default(),
+            Event::Output(_) | Event::Expr(_) => {}
         }
-    }
-    surplus(body, 0, template, diags);
+        behind_value = matches!(event, Event::Output(_));
+    });
 }
 
 /// A plain text in which half a placeholder may stand.
@@ -143,6 +130,54 @@ impl Halves<'_> {
         }
     }
 
+    /// Warns of placeholders of other languages: `{x}`, `$x`.
+    fn lookalikes(&self, text: &str, diags: &mut Diagnostics) {
+        for found in LOOKALIKE.captures_iter(text) {
+            let Some(name) = found.get(1).or(found.get(2)) else {
+                continue;
+            };
+            let Some(meant) = meant(name.as_str(), self.names, self.scope) else {
+                continue;
+            };
+            let Some(all) = found.get(0) else { continue };
+            // In a `raw` block a whole placeholder is text on purpose.
+            let before = text.get(..all.start()).unwrap_or("");
+            let after = text.get(all.end()..).unwrap_or("");
+            if before.ends_with('{') && after.starts_with('}') {
+                continue;
+            }
+            let span = self.span(all.range());
+            diags.push(
+                stays_plain(all.as_str(), span)
+                    .help(format!("a placeholder is written `{{{{ {meant} }}}}`")),
+            );
+        }
+    }
+
+    /// Warns of tags that are none.
+    fn tags(&self, text: &str, diags: &mut Diagnostics) {
+        for found in HALF_TAG.captures_iter(text) {
+            let Some(all) = found.get(0) else { continue };
+            // As a placeholder, a whole tag is text on purpose in a `raw` block.
+            if all.as_str().starts_with("{%") && all.as_str().ends_with("%}") {
+                continue;
+            }
+            let word = found
+                .get(1)
+                .or(found.get(2))
+                .map_or("", |word| word.as_str());
+            let span = self.span(all.range());
+            let tag =
+                format!("a tag is written `{{% {word} .. %}}`, without blanks within its signs");
+            diags.push(stays_plain(all.as_str(), span).help(tag));
+        }
+    }
+
+    fn span(&self, at: std::ops::Range<usize>) -> Span {
+        self.template
+            .span_of(self.offset + at.start, self.offset + at.end)
+    }
+
     /// The first name of a line that stands for something in scope, and what a placeholder would have.
     fn first_name(&self, line: &str) -> Option<(usize, String)> {
         let mut at = 0;
@@ -170,9 +205,7 @@ impl Halves<'_> {
         rest: &str,
         diags: &mut Diagnostics,
     ) {
-        let span = self
-            .template
-            .span_of(self.offset + at.start, self.offset + at.end);
+        let span = self.span(at);
         let rest = rest.trim_end();
         diags.push(stays_plain(written, span).help(format!(
             "a placeholder is written `{{{{ {meant}{rest} }}}}`"
@@ -201,49 +234,9 @@ fn depth(text: &str, open: i64) -> i64 {
     })
 }
 
-fn stays_plain(text: &str, span: crate::base::Span) -> Diagnostic {
+fn stays_plain(text: &str, span: Span) -> Diagnostic {
     let message = format!("`{text}` stays plain text");
     Diagnostic::new(&codes::PLACEHOLDER_IN_TEXT, message, span)
-}
-
-/// Warns of a `}` directly behind a placeholder that closes none of the braces that stand open. How many do behind the parts;
-/// `None` where that differs from branch to branch.
-fn surplus(
-    parts: &[Statement],
-    mut open: i64,
-    template: &TemplateText,
-    diags: &mut Diagnostics,
-) -> Option<i64> {
-    let mut behind_value = false;
-    for part in parts {
-        let mut within = |body: &[Statement]| surplus(body, open, template, diags);
-        match part {
-            Statement::Text { text, at } => {
-                if behind_value && open == 0 && text.starts_with('}') {
-                    let span = template.span_of(*at, *at + 1);
-                    diags.push(
-                        stays_plain("}", span)
-                            .help("a placeholder ends with `}}`: take the third brace out"),
-                    );
-                }
-                open = depth(text, open);
-            }
-            Statement::Output(_) | Statement::Set { .. } => {}
-            Statement::If { yes, no, .. } => {
-                let (yes, no) = (within(yes), within(no));
-                open = yes.filter(|_| yes == no)?;
-            }
-            Statement::For(each) => {
-                let (some, none) = (within(&each.body), within(&each.otherwise));
-                if some != Some(open) || none != Some(open) {
-                    return None;
-                }
-            }
-            Statement::Capture { .. } => return None,
-        }
-        behind_value = matches!(part, Statement::Output(_));
-    }
-    Some(open)
 }
 
 /// The name as a placeholder would have it; `None` where nothing of that name is in scope.
@@ -262,35 +255,6 @@ fn meant(written: &str, names: &Names, scope: &Scope) -> Option<String> {
 
 /// Names that the template itself has given at a place.
 type Names = SharedSet<String>;
-
-/// The plain texts, each with where it begins and the names that the template has given there.
-fn collect<'a>(
-    statements: &'a [Statement],
-    names: &mut Names,
-    raw: &mut Vec<(&'a str, usize, Names)>,
-) {
-    for statement in statements {
-        match statement {
-            Statement::Text { text, at } => raw.push((text, *at, names.clone())),
-            Statement::For(each) => {
-                let mut inside = names.clone();
-                name(&each.target, &mut inside);
-                collect(&each.body, &mut inside, raw);
-                collect(&each.otherwise, &mut names.clone(), raw);
-            }
-            Statement::If { yes, no, .. } => {
-                collect(yes, names, raw);
-                collect(no, names, raw);
-            }
-            Statement::Set { target, .. } => name(target, names),
-            Statement::Capture { target, body, .. } => {
-                collect(body, &mut names.clone(), raw);
-                name(target, names);
-            }
-            Statement::Output(_) => {}
-        }
-    }
-}
 
 fn name(target: &Target, names: &mut Names) {
     for name in target.names() {

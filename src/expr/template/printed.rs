@@ -2,7 +2,7 @@
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, RecordField};
 use crate::ast::node::TemplateText;
-use crate::ast::template::{ELEMENT, LOOP, Statement, Target, mentions};
+use crate::ast::template::{Block, ELEMENT, Event, LOOP, Target, mentions, walk};
 use crate::base::{Span, Spanned};
 
 use super::super::function::jinja;
@@ -29,50 +29,29 @@ pub enum Printed {
 /// What a template shows, in its order; nothing where it can't be parsed, which is reported by the check.
 pub fn printed(template: &TemplateText) -> Vec<Printed> {
     let mut out = Vec::new();
-    all(&tree(template).body, &mut out);
-    out
-}
-
-fn all(statements: &[Statement], out: &mut Vec<Printed>) {
-    for statement in statements {
-        match statement {
-            Statement::Text { .. } => {}
-            Statement::Output(expr) => out.push(Printed::Shows(shown(expr))),
-            Statement::If { yes, no, .. } => {
-                within(false, yes, out);
-                within(false, no, out);
-            }
-            Statement::For(each) => {
-                let over = shown(&each.over);
-                let span = over.span;
-                let element = Expr {
-                    kind: ExprKind::Index {
-                        operand: Box::new(over),
-                        index: Box::new(nothing(span)),
-                        optional: false,
-                    },
-                    span,
-                };
-                out.push(Printed::Open);
-                out.push(Printed::Bind(LOOP.to_owned(), around(&element)));
-                bind(&each.target, &element, out);
-                all(&each.body, out);
-                out.push(Printed::Close { scoped: true });
-                within(false, &each.otherwise, out);
-            }
-            Statement::Set { target, value } => bind(target, &shown(value), out),
-            Statement::Capture { body, filtered, .. } => {
-                all(body, out);
-                out.extend(filtered.iter().map(|made| Printed::Shows(shown(made))));
-            }
+    walk(&tree(template).body, &mut |event| match event {
+        Event::Text(..) | Event::Expr(_) | Event::Set(_, None) => {}
+        Event::Output(expr) => out.push(Printed::Shows(shown(expr))),
+        Event::Set(target, Some(value)) => bind(target, &shown(value), &mut out),
+        Event::Open(Block::Loop(each)) => {
+            let over = shown(&each.over);
+            let span = over.span;
+            let kind = ExprKind::Index {
+                operand: Box::new(over),
+                index: Box::new(nothing(span)),
+                optional: false,
+            };
+            let element = Expr { kind, span };
+            out.push(Printed::Open);
+            out.push(Printed::Bind(LOOP.to_owned(), around(&element)));
+            bind(&each.target, &element, &mut out);
         }
-    }
-}
-
-fn within(scoped: bool, statements: &[Statement], out: &mut Vec<Printed>) {
-    out.push(Printed::Open);
-    all(statements, out);
-    out.push(Printed::Close { scoped });
+        Event::Open(_) => out.push(Printed::Open),
+        Event::Close(block) => out.push(Printed::Close {
+            scoped: matches!(block, Block::Loop(_)),
+        }),
+    });
+    out
 }
 
 fn bind(target: &Target, value: &Expr, out: &mut Vec<Printed>) {
@@ -159,8 +138,6 @@ fn made(target: Option<&Expr>, function: &Spanned<String>, args: &[Expr], span: 
     };
     let method = match name {
         "|length" => "size",
-        // A list of lists here.
-        "|slice" => "batch",
         name => name.trim_start_matches('|'),
     };
     call(Some(of), method, args, span)

@@ -1,7 +1,7 @@
 //! What a template reads of its scope.
 
 use crate::ast::node::TemplateText;
-use crate::ast::template::{LOOP, Statement, Target};
+use crate::ast::template::{Block, Event, LOOP, Target, walk};
 
 use super::super::infer::{Reads, ReadsCollector};
 use super::super::scope::Scope;
@@ -9,61 +9,26 @@ use super::lower::tree;
 
 /// What a template reads of its scope; all fields of the state where it looks one up by a computed name.
 pub fn reads(template: &TemplateText, scope: &Scope) -> Reads {
-    let mut walk = Walk(ReadsCollector::new(scope));
-    walk.all(&tree(template).body);
-    walk.0.found
-}
-
-/// Goes through statements; names that they set or loop over are bound behind.
-struct Walk<'a>(ReadsCollector<'a>);
-
-impl Walk<'_> {
-    /// Statements whose names may not be bound behind them.
-    fn block(&mut self, statements: &[Statement]) {
-        let depth = self.0.bound.len();
-        self.all(statements);
-        self.0.bound.truncate(depth);
-    }
-
-    fn all(&mut self, statements: &[Statement]) {
-        for statement in statements {
-            match statement {
-                Statement::Text { .. } => {}
-                Statement::Output(expr) => self.0.expr(expr),
-                Statement::If { condition, yes, no } => {
-                    self.0.expr(condition);
-                    self.block(yes);
-                    self.block(no);
-                }
-                Statement::For(each) => {
-                    self.0.expr(&each.over);
-                    let depth = self.0.bound.len();
-                    self.0.bound.push(LOOP.to_owned());
-                    self.bind(&each.target);
-                    each.when.iter().for_each(|when| self.0.expr(when));
-                    self.all(&each.body);
-                    self.0.bound.truncate(depth);
-                    self.block(&each.otherwise);
-                }
-                Statement::Set { target, value } => {
-                    self.0.expr(value);
-                    self.bind(target);
-                }
-                Statement::Capture {
-                    target,
-                    body,
-                    filtered,
-                } => {
-                    self.block(body);
-                    filtered.iter().for_each(|filtered| self.0.expr(filtered));
-                    self.bind(target);
-                }
+    let mut collector = ReadsCollector::new(scope);
+    let mut blocks = Vec::new();
+    walk(&tree(template).body, &mut |event| match event {
+        Event::Text(..) => {}
+        Event::Output(expr) | Event::Expr(expr) => collector.expr(expr),
+        Event::Set(target, _) => bind(&mut collector, target),
+        Event::Open(block) => {
+            blocks.push(collector.bound.len());
+            if let Block::Loop(each) = block {
+                collector.bound.push(LOOP.to_owned());
+                bind(&mut collector, &each.target);
             }
         }
-    }
+        // What one way of an `if` sets may not be set behind it.
+        Event::Close(_) => collector.bound.truncate(blocks.pop().unwrap_or(0)),
+    });
+    collector.found
+}
 
-    fn bind(&mut self, target: &Target) {
-        let names = target.names().into_iter();
-        self.0.bound.extend(names.map(|name| name.node.clone()));
-    }
+fn bind(collector: &mut ReadsCollector<'_>, target: &Target) {
+    let names = target.names().into_iter();
+    collector.bound.extend(names.map(|name| name.node.clone()));
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::node::TemplateText;
+use crate::ast::template::each_expr;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::value::Value;
@@ -127,9 +128,9 @@ impl Template {
     /// The fields that the template reads of a name; `None` where it uses the name in another way.
     pub fn fields_of(&self, name: &str) -> Option<BTreeSet<&str>> {
         let (mut found, mut alone) = (BTreeSet::new(), true);
-        for statement in &tree(&self.text).body {
-            statement.each_expr(&mut |expr| alone &= collect_fields(expr, name, &mut found));
-        }
+        each_expr(&tree(&self.text).body, |expr| {
+            alone &= collect_fields(expr, name, &mut found);
+        });
         alone.then_some(found)
     }
 

@@ -2,14 +2,14 @@
 //! the language's.
 
 use crate::ast::Name;
-use crate::ast::expr::{BinaryOp, Expr, ExprKind};
+use crate::ast::expr::{BinaryOp, Expr};
 use crate::base::{Span, Spanned};
 use crate::expr::function::{self, FunctionSpec, jinja};
 use crate::value::Value;
 
 use super::super::call::finish;
 use super::super::compiler::{Compiler, error, variable};
-use super::super::machine::{Evaluated, Local, Machine, Node, node};
+use super::super::machine::{Evaluated, Machine, Node, node};
 use super::super::{CompileError, ErrorKind, EvalError};
 use super::of_language;
 
@@ -94,7 +94,7 @@ fn lenient(
         for arg in &args {
             values.push(arg.eval(machine)?);
         }
-        computed(machine, found, compute, &values, span)
+        computed(machine, found, compute, values, span)
     })
 }
 
@@ -117,7 +117,8 @@ fn over(
     node(move |machine| {
         let of = of.eval(machine)?;
         machine.spend(of.weight() / 16, at)?;
-        let items = jinja::elements(&of).map_err(|message| EvalError::wrong_kind(at, message))?;
+        let items = jinja::elements(&jinja::plain(of))
+            .map_err(|message| EvalError::wrong_kind(at, message))?;
         let mut keys = Vec::with_capacity(items.len());
         for item in items.iter() {
             machine.spend(1, span)?;
@@ -128,7 +129,7 @@ fn over(
         for value in &rest {
             values.push(value.eval(machine)?);
         }
-        computed(machine, found, compute, &values, span)
+        computed(machine, found, compute, values, span)
     })
 }
 
@@ -146,11 +147,11 @@ fn applied(
     node(move |machine| {
         let values = operands.iter().map(|operand| operand.eval(machine));
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
-        computed(machine, found, compute, &values, span)
+        computed(machine, found, compute, values, span)
     })
 }
 
-/// A method: Jinja's where values of that kind have it, or else the language's.
+/// A method: Jinja's, or else the language's.
 fn method(
     compiler: &mut Compiler<'_>,
     of: &Expr,
@@ -158,70 +159,23 @@ fn method(
     args: &[Expr],
     span: Span,
 ) -> Result<Node, CompileError> {
-    let is_ours = function::find(name, true).is_some();
-    if jinja::find(&format!(".{}", name.node)).is_none() {
-        return match is_ours {
-            true => of_language(compiler, span, Some(of), name, args),
-            false => {
-                let message = format!("there is no method `{}`", name.node);
-                Err(error(name.span, message))
-            }
-        };
+    match jinja::find(&format!(".{}", name.node)) {
+        Some(found) if found.takes(args.len() + 1) => {
+            let operands: Vec<Expr> = std::iter::once(of).chain(args).cloned().collect();
+            applied(compiler, found, &operands, span)
+        }
+        Some(_) => {
+            let message = format!("`{}` does not take {} arguments", name.node, args.len());
+            Err(error(name.span, message))
+        }
+        None if function::find(name, true).is_some() => {
+            of_language(compiler, span, Some(of), name, args)
+        }
+        None => Err(error(
+            name.span,
+            format!("there is no method `{}`", name.node),
+        )),
     }
-    let mut operands = vec![compiler.node(of)?];
-    operands.extend(compiler.nodes(args)?);
-    // Where the language's method does not take these arguments, a value that only that one is for has no such method.
-    let fallback = match is_ours {
-        true => of_operands(compiler, span, of, name, args).ok(),
-        false => None,
-    };
-    let name = name.node.clone();
-    node(move |machine| {
-        let values = operands.iter().map(|operand| operand.eval(machine));
-        let values: Vec<Value> = values.collect::<Result<_, _>>()?;
-        let receiver = values.first().unwrap_or(&Value::Null);
-        let Some(found) = jinja::method_of(receiver, &name) else {
-            let Some((first, fallback)) = &fallback else {
-                let message = format!("`{}` has no method `{name}`", receiver.kind());
-                return Err(EvalError::wrong_kind(span, message));
-            };
-            for (place, value) in (*first..).zip(values) {
-                machine.put(Local(place), value);
-            }
-            return fallback.eval(machine);
-        };
-        match found.compute().filter(|_| found.takes(values.len())) {
-            Some(compute) => computed(machine, found, compute, &values, span),
-            None => {
-                let message = format!("`{name}` does not take {} arguments", values.len() - 1);
-                Err(EvalError::wrong_kind(span, message))
-            }
-        }
-    })
-}
-
-/// A call of the language's own method with operands that are evaluated already: they are in variables, from the first place on.
-fn of_operands(
-    compiler: &mut Compiler<'_>,
-    span: Span,
-    of: &Expr,
-    name: &Name,
-    args: &[Expr],
-) -> Result<(usize, Node), CompileError> {
-    let first = compiler.depth();
-    let mut variable = |(at, operand): (usize, &Expr)| {
-        let name = format!("(operand {at})");
-        compiler.declare(&name);
-        Expr {
-            kind: ExprKind::Ident(name),
-            span: operand.span,
-        }
-    };
-    let receiver = variable((0, of));
-    let args: Vec<Expr> = (1..).zip(args).map(variable).collect();
-    let call = of_language(compiler, span, Some(&receiver), name, &args);
-    compiler.leave(first);
-    Ok((first, call?))
 }
 
 /// Charges for what a function is given, and calls it.
@@ -229,21 +183,19 @@ fn computed(
     machine: &mut Machine<'_>,
     found: &'static FunctionSpec,
     compute: function::Compute,
-    values: &[Value],
+    values: Vec<Value>,
     span: Span,
 ) -> Evaluated {
+    // Operators reckon with times; what is applied to a text takes them as they print.
+    let values: Vec<Value> = match found.is_method() && !found.takes_any() {
+        true => values.into_iter().map(jinja::plain).collect(),
+        false => values,
+    };
     if !found.quick {
         let weight: usize = values.iter().map(Value::weight).sum();
         machine.spend(weight / 16, span)?;
     }
-    finish(machine, compute(values), shown(found.name), span)
-}
-
-/// The name without its sign.
-fn shown(name: &'static str) -> &'static str {
-    let name = name.strip_prefix("is ").unwrap_or(name);
-    let bare = name.strip_prefix(['|', '.']).unwrap_or(name);
-    bare.strip_suffix("()").unwrap_or(bare)
+    finish(machine, compute(&values), found.bare_name(), span)
 }
 
 /// `x in xs`, also of a part of a text; `None` of another operator.

@@ -12,7 +12,7 @@ mod place;
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::ast::template::{CAPTURED, For, LOOP, Statement, Target};
+use crate::ast::template::{CAPTURED, For, LOOP, Statement, Target, each_expr, mentions};
 use crate::base::Span;
 use crate::expr::function::jinja;
 use crate::expr::scope::Scope;
@@ -234,7 +234,8 @@ impl Frame {
     fn each(self, compiler: &mut Compiler<'_>, each: &For) -> Result<Step, CompileError> {
         let span = each.over.span;
         let over = compiler.node(&each.over)?;
-        let mentions_loop = each.body.iter().any(|statement| statement.mentions(LOOP));
+        let mut mentions_loop = false;
+        each_expr(&each.body, |expr| mentions_loop |= mentions(expr, LOOP));
         let first = compiler.depth();
         let (put, when, place, body) = Frame::within(compiler, |compiler, frame| {
             let put = frame.target(compiler, &each.target)?;
@@ -361,15 +362,11 @@ fn about_loop(items: &[Value], at: usize) -> Value {
         ("first", Value::Bool(at == 0)),
         ("last", Value::Bool(at + 1 == items.len())),
         ("length", number(items.len())),
-        // Levels of a loop that calls itself, which there is none.
-        ("depth", Value::Int(1)),
-        ("depth0", Value::Int(0)),
     ]);
-    if let Some(before) = at.checked_sub(1).and_then(|before| items.get(before)) {
-        map.insert("previtem", before.clone());
-    }
-    if let Some(next) = items.get(at + 1) {
-        map.insert("nextitem", next.clone());
+    let beside = [("previtem", at.checked_sub(1)), ("nextitem", Some(at + 1))];
+    for (name, at) in beside {
+        let item = at.and_then(|at| items.get(at)).cloned();
+        map.insert(name, item.unwrap_or_default());
     }
     Value::Map(map)
 }

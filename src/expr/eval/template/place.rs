@@ -2,6 +2,7 @@
 //! for it.
 
 use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::ast::template::shown_place;
 use crate::base::Span;
 use crate::expr::function::message;
 use crate::value::{Key, Map, Str, Value};
@@ -43,10 +44,17 @@ pub(super) fn compile(compiler: &mut Compiler<'_>, expr: &Expr) -> Result<Node, 
     }
 }
 
-/// What a name stands for below a place of the machine: as long as nothing has set it there, what it stood for before.
+/// What a name stands for. One that the template sets is, as long as nothing has set it, what it was before: null where it was
+/// nothing.
 fn named(compiler: &Compiler<'_>, name: &str, below: usize, span: Span) -> Node {
     if let Some(local) = compiler.local_below(name, below) {
-        let before = named(compiler, name, local.0, span);
+        let nothing = compiler.local_below(name, local.0).is_none()
+            && compiler.scope.slot(name).is_none()
+            && name != "state";
+        let before = match nothing {
+            true => Node::new(|_| Ok(Value::Null)),
+            false => named(compiler, name, local.0, span),
+        };
         return Node::new(move |machine| match machine.set(local) {
             Some(value) => Ok(value.clone()),
             None => before.eval(machine),
@@ -119,10 +127,12 @@ fn element(of: &Value, index: &Value) -> Option<Value> {
 
 /// That a place has no value.
 fn absent(place: &str, span: Span) -> Box<EvalError> {
-    EvalError::boxed(span, ErrorKind::NoValue, format!("`{place}` has no value"))
+    let message = format!("`{}` has no value", shown_place(place));
+    EvalError::boxed(span, ErrorKind::NoValue, message)
 }
 
 fn no_element(place: &str, span: Span) -> Box<EvalError> {
+    let place = shown_place(place);
     let message = format!("`{place}` has no value: there is no such element");
     EvalError::boxed(span, ErrorKind::NoValue, message)
 }

@@ -1,25 +1,14 @@
 //! Filters of lists, and of what a loop can go over; and what values count as, for all filters.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::value::{Key, List, Map, Value};
 
-use super::super::args::{self, Computed};
-use super::print::printed;
-use super::{Filter, filter};
+use super::super::Row;
+use super::super::args;
+use super::filter;
 
-/// Most parts of `slice`, and elements of `batch`.
-const MOST_PARTS: usize = 100_000;
-
-pub(super) const FILTERS: &[Filter] = &[
-    filter(
-        "|attr",
-        &["(map<T>) -> T"],
-        |args| Ok(args::any(args, 0)?.clone()),
-        "A field, by its name.",
-    )
-    .params(1, &["_name"]),
+pub(super) const FILTERS: &[Row] = &[
     filter(
         "|bool",
         &["(K?) -> bool"],
@@ -36,26 +25,7 @@ pub(super) const FILTERS: &[Filter] = &[
         },
         "Another value in place of null; with `boolean=true` also of what is empty.",
     )
-    .params(0, &["default_value", "boolean"]),
-    filter(
-        "|batch",
-        &["(list<T>, int, K?) -> list<list<T>>"],
-        batch,
-        "Lists of so many elements, the last filled up with the second value.",
-    )
-    .params(1, &["_count", "_fill"]),
-    filter(
-        "|chain",
-        &[
-            "(list<T>, list<T>...) -> list<T>",
-            "(list<K>, list<K>...) -> list<json>",
-            "(map<T>, map<T>...) -> map<T>",
-            "(map<K>, map<K>...) -> map<json>",
-        ],
-        chain,
-        "One list of the elements of several.",
-    )
-    .variadic(),
+    .named(&["default_value", "boolean"]),
     filter(
         "|first",
         &[
@@ -85,14 +55,7 @@ pub(super) const FILTERS: &[Filter] = &[
     filter(
         "|length",
         &["(list<K>) -> int", "(map<K>) -> int", "(string) -> int"],
-        |args| {
-            let length = match args::any(args, 0)? {
-                Value::List(list) => list.len(),
-                Value::Map(map) => map.len(),
-                other => text_of(other)?.chars().count(),
-            };
-            Ok(Value::Int(length as i64))
-        },
+        super::super::size::size,
         "How many elements, entries or characters; `count` is the same.",
     ),
     filter(
@@ -108,39 +71,15 @@ pub(super) const FILTERS: &[Filter] = &[
     filter(
         "|reverse",
         &["(list<T>) -> list<T>", "(string) -> string"],
-        |args| match args::any(args, 0)? {
-            Value::List(list) => Ok(Value::List(list.iter().rev().cloned().collect())),
-            other => Ok(text_of(other)?.chars().rev().collect::<String>().into()),
-        },
+        super::super::list::reverse,
         "The elements or characters from last to first.",
     ),
-    filter(
-        "|slice",
-        &["(list<T>, int, K?) -> list<list<T>>"],
-        slice,
-        "So many lists of the elements, of about the same length.",
-    )
-    .params(1, &["_count", "_fill"]),
-    filter(
-        "|zip",
-        &["(list<K>, list<K>...) -> list<list<json>>"],
-        zip,
-        "Lists of the first elements, of the second ones, and so on.",
-    )
-    .variadic(),
     filter(
         "|items",
         &["(map<K>) -> list<list<json>>"],
         |args| Ok(pairs(args::map(args, 0)?)),
         "Keys with values: `{% for k, v in m | items %}`.",
     ),
-    filter(
-        "|dictsort",
-        &["(map<K>, string?, bool?, bool?) -> list<list<json>>"],
-        dictsort,
-        "Keys with values, sorted by the keys, or `by=\"value\"`.",
-    )
-    .with(0, 0, &["by", "case_sensitive", "reverse"]),
 ];
 
 /// The elements of what a loop goes over: of a list, of a map its keys, of a text its characters, of null none.
@@ -158,7 +97,6 @@ pub fn elements(value: &Value) -> Result<List, String> {
             letters.collect()
         }
         Value::Null => List::new(),
-        Value::Timestamp(_) | Value::Duration(_) => elements(&Value::from(&*printed(value)?))?,
         other => return Err(format!("`{}` has no elements to go through", other.kind())),
     })
 }
@@ -176,14 +114,6 @@ pub fn is_true(value: &Value) -> bool {
         Value::List(list) => !list.is_empty(),
         Value::Map(map) => !map.is_empty(),
         _ => true,
-    }
-}
-
-/// The text of a text or a time.
-fn text_of(value: &Value) -> Result<Cow<'_, str>, String> {
-    match value {
-        Value::String(_) | Value::Timestamp(_) | Value::Duration(_) => printed(value),
-        other => Err(args::expected("a list, a map or a text", other)),
     }
 }
 
@@ -215,92 +145,8 @@ pub(super) fn folded(key: &Value) -> Value {
     }
 }
 
-fn count(args: &[Value], name: &str) -> Result<usize, String> {
-    match args::count(args, 1)? {
-        0 => Err(format!("`{name}` takes a number above 0")),
-        count if count > MOST_PARTS => Err(format!("`{name}` takes at most {MOST_PARTS}")),
-        count => Ok(count),
-    }
-}
-
-fn filler(args: &[Value]) -> Option<&Value> {
-    args.get(2).filter(|value| !value.is_null())
-}
-
-fn batch(args: &[Value]) -> Computed {
-    let items: Vec<Value> = elements(args::any(args, 0)?)?.iter().cloned().collect();
-    let count = count(args, "batch")?;
-    let parts = items.chunks(count).map(|part| {
-        let missing = if filler(args).is_some() {
-            count - part.len()
-        } else {
-            0
-        };
-        let filled = std::iter::repeat_n(filler(args).cloned().unwrap_or_default(), missing);
-        Value::List(part.iter().cloned().chain(filled).collect())
-    });
-    Ok(parts.collect::<Vec<_>>().into())
-}
-
-fn slice(args: &[Value]) -> Computed {
-    let list = elements(args::any(args, 0)?)?;
-    let count = count(args, "slice")?;
-    let (each, longer) = (list.len() / count, list.len() % count);
-    let mut items = list.iter().cloned();
-    let parts = (0..count).map(|at| {
-        let fill = filler(args).filter(|_| longer > 0 && at >= longer).cloned();
-        let part = items.by_ref().take(each + usize::from(at < longer));
-        Value::List(part.chain(fill).collect())
-    });
-    Ok(parts.collect::<Vec<_>>().into())
-}
-
-fn chain(args: &[Value]) -> Computed {
-    if args.iter().all(|value| value.as_map().is_some()) {
-        let mut all = Map::new();
-        for (key, value) in args.iter().filter_map(Value::as_map).flat_map(Map::iter) {
-            all.insert(key.clone(), value.clone());
-        }
-        return Ok(Value::Map(all));
-    }
-    let lists: Vec<List> = args.iter().map(elements).collect::<Result<_, _>>()?;
-    let all = lists.iter().flat_map(List::iter).cloned();
-    Ok(Value::List(all.collect()))
-}
-
-fn zip(args: &[Value]) -> Computed {
-    let lists: Vec<List> = args.iter().map(elements).collect::<Result<_, _>>()?;
-    let length = lists.iter().map(List::len).min().unwrap_or(0);
-    let row = |at| {
-        let parts = lists.iter().filter_map(|list| list.get(at).cloned());
-        Value::List(parts.collect())
-    };
-    Ok((0..length).map(row).collect::<Vec<_>>().into())
-}
-
 /// Keys with values.
 pub(super) fn pairs(map: &Map) -> Value {
     let pair = |(key, value): (&Key, &Value)| Value::from(vec![key.value(), value.clone()]);
     map.iter().map(pair).collect::<Vec<_>>().into()
-}
-
-fn dictsort(args: &[Value]) -> Computed {
-    let map = args::map(args, 0)?;
-    let by_value = text_or(args, 1, "key")? == "value";
-    let (exact, reverse) = (flag(args, 2), flag(args, 3));
-    let mut all: Vec<(Value, Value)> = Vec::new();
-    for (key, value) in map.iter() {
-        let by = if by_value { value.clone() } else { key.value() };
-        let by = if exact { by } else { folded(&by) };
-        all.push((by, vec![key.value(), value.clone()].into()));
-    }
-    all.sort_by(|(a, _), (b, _)| match reverse {
-        true => b.compare_any(a),
-        false => a.compare_any(b),
-    });
-    Ok(all
-        .into_iter()
-        .map(|(_, pair)| pair)
-        .collect::<Vec<_>>()
-        .into())
 }

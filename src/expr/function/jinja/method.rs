@@ -4,9 +4,9 @@ use crate::value::{Key, Value};
 
 use super::super::args::{self, Computed};
 use super::super::{Compute, Row};
-use super::list::{elements, pairs};
-use super::print::printed;
-use super::text::{capitalized, replaced, split, text, texts};
+use super::keyed::joined;
+use super::list::{elements, pairs, text_or};
+use super::text::{capitalized, split, text, texts, title};
 
 const TEXT: &[&str] = &["(string) -> string"];
 const ASK: &[&str] = &["(string, string) -> bool"];
@@ -29,20 +29,6 @@ pub(super) const METHODS: &[Row] = &[
     method(".items", &["(map<K>) -> list<list<json>>"], |args| {
         Ok(pairs(args::map(args, 0)?))
     }),
-    method(".keys", &["(map<K>) -> list<string>"], |args| {
-        Ok(Value::List(
-            args::map(args, 0)?.keys().map(Key::value).collect(),
-        ))
-    }),
-    method(".values", &["(map<T>) -> list<T>"], |args| {
-        Ok(Value::List(args::map(args, 0)?.values().cloned().collect()))
-    }),
-    method(".count", &["(list<K>, K) -> int"], |args| {
-        let found = args::list(args, 0)?
-            .iter()
-            .filter(|item| Some(*item) == args.get(1));
-        Ok(Value::Int(found.count() as i64))
-    }),
     method(".index", &["(list<K>, K) -> int"], |args| {
         let found = args::list(args, 0)?
             .iter()
@@ -53,11 +39,17 @@ pub(super) const METHODS: &[Row] = &[
     method(".capitalize", TEXT, |args| {
         Ok(capitalized(&text(args, 0)?).into())
     }),
-    method(".count", &["(string, string) -> int"], |args| {
-        Ok(Value::Int(
-            text(args, 0)?.matches(&**args::text(args, 1)?).count() as i64,
-        ))
-    }),
+    method(
+        ".count",
+        &["(list<K>, K) -> int", "(string, string) -> int"],
+        |args| {
+            let count = match args::any(args, 0)? {
+                Value::List(list) => list.iter().filter(|item| args.get(1) == Some(item)).count(),
+                _ => text(args, 0)?.matches(&**args::text(args, 1)?).count(),
+            };
+            Ok(Value::Int(count as i64))
+        },
+    ),
     method(".endswith", ASK, |args| {
         Ok(text(args, 0)?.ends_with(&**args::text(args, 1)?).into())
     }),
@@ -68,23 +60,19 @@ pub(super) const METHODS: &[Row] = &[
             found.map_or(-1, |(before, _)| before.chars().count() as i64),
         ))
     }),
-    method(".join", &["(string, list<K>) -> string"], |args| {
-        let items = elements(args::any(args, 1)?)?;
-        let parts: Vec<_> = items.iter().map(printed).collect::<Result<_, _>>()?;
-        let between = text(args, 0)?;
-        let length = parts.iter().map(|part| part.len() + between.len()).sum();
-        super::list::bounded(length)?;
-        Ok(parts.join(&*between).into())
-    }),
-    method(".lower", TEXT, |args| {
-        Ok(text(args, 0)?.to_lowercase().into())
-    }),
-    method(".lstrip", STRIP, |args| strip(args, true, false)),
     method(
-        ".replace",
-        &["(string, string, string) -> string"],
-        |args| replaced(&text(args, 0)?, args::text(args, 1)?, args::text(args, 2)?),
+        ".join",
+        &[
+            "(string, list<K>) -> string",
+            "(list<K>) -> string",
+            "(list<K>, string) -> string",
+        ],
+        |args| match args::any(args, 0)? {
+            Value::List(items) => joined(items, text_or(args, 1, "")?),
+            _ => joined(&elements(args::any(args, 1)?)?, &text(args, 0)?),
+        },
     ),
+    method(".lstrip", STRIP, |args| strip(args, true, false)),
     method(".rstrip", STRIP, |args| strip(args, false, true)),
     method(
         ".split",
@@ -101,20 +89,7 @@ pub(super) const METHODS: &[Row] = &[
         Ok(text(args, 0)?.starts_with(&**args::text(args, 1)?).into())
     }),
     method(".strip", STRIP, |args| strip(args, true, true)),
-    method(".title", TEXT, |args| {
-        let (mut out, mut begins) = (String::new(), true);
-        for c in text(args, 0)?.chars() {
-            match begins {
-                true => out.extend(c.to_uppercase()),
-                false => out.extend(c.to_lowercase()),
-            }
-            begins = !c.is_alphanumeric();
-        }
-        Ok(out.into())
-    }),
-    method(".upper", TEXT, |args| {
-        Ok(text(args, 0)?.to_uppercase().into())
-    }),
+    method(".title", TEXT, title),
 ];
 
 const fn method(name: &'static str, signatures: &'static [&'static str], compute: Compute) -> Row {

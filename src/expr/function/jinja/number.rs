@@ -2,12 +2,13 @@
 
 use crate::value::Value;
 
+use super::super::Row;
 use super::super::args::{self, Computed};
+use super::filter;
 use super::list::text_or;
 use super::operator::whole;
-use super::{Filter, filter};
 
-pub(super) const FILTERS: &[Filter] = &[
+pub(super) const FILTERS: &[Row] = &[
     filter(
         "|abs",
         &["(int) -> int", "(float) -> float"],
@@ -24,18 +25,18 @@ pub(super) const FILTERS: &[Filter] = &[
     ),
     filter(
         "|int",
-        &["(int | float | bool | string, int?, int?) -> int"],
+        &["(int | float | bool | string, int?) -> int"],
         |args| converted(args, int),
         "A whole number; `default` is for a text that is none.",
     )
-    .params(0, &["default", "base"]),
+    .named(&["default"]),
     filter(
         "|float",
         &["(int | float | bool | string, int | float?) -> float"],
         |args| converted(args, float),
         "A number with a fraction; `default` is for a text that is none.",
     )
-    .params(0, &["default"]),
+    .named(&["default"]),
     filter(
         "|round",
         &[
@@ -45,7 +46,7 @@ pub(super) const FILTERS: &[Filter] = &[
         round,
         "Rounded to so many digits; `method` may be `\"ceil\"` or `\"floor\"`.",
     )
-    .params(0, &["precision", "method"]),
+    .named(&["precision", "method"]),
 ];
 
 fn converted(args: &[Value], convert: fn(&[Value]) -> Computed) -> Computed {
@@ -63,33 +64,11 @@ fn int(args: &[Value]) -> Computed {
     };
     match args::any(args, 0)? {
         Value::Float(float) => truncated(*float),
-        Value::String(text) => {
-            let base = match args.get(2) {
-                None | Some(Value::Null) => 10,
-                Some(_) => u32::try_from(args::count(args, 2)?).unwrap_or(0),
-            };
-            if !(2..=36).contains(&base) {
-                return Err("a base is a number from 2 to 36".to_owned());
-            }
-            let prefix = match base {
-                2 => "0b",
-                8 => "0o",
-                16 => "0x",
-                _ => "",
-            };
-            let (sign, digits) = match text.strip_prefix('-') {
-                Some(digits) => ("-", digits),
-                None => ("", text.strip_prefix('+').unwrap_or(text)),
-            };
-            let digits = digits.strip_prefix(prefix).unwrap_or(digits);
-            match i64::from_str_radix(&format!("{sign}{digits}"), base) {
-                Ok(int) => Ok(Value::Int(int)),
-                Err(_) => match text.parse() {
-                    Ok(float) => truncated(float),
-                    Err(_) => Err("the text is no number".to_owned()),
-                },
-            }
-        }
+        Value::String(text) => match (text.parse(), text.parse()) {
+            (Ok(int), _) => Ok(Value::Int(int)),
+            (_, Ok(float)) => truncated(float),
+            _ => Err("the text is no number".to_owned()),
+        },
         value => {
             let int = whole(value).map(Value::Int);
             int.ok_or_else(|| args::expected("a number or a text", value))

@@ -28,8 +28,17 @@ pub fn printed(value: &Value) -> Result<Cow<'_, str>, String> {
     })
 }
 
+/// A value as Jinja's functions take it: a time is the text that it prints as.
+pub fn plain(value: Value) -> Value {
+    match value {
+        Value::Timestamp(time) => time.to_string().into(),
+        Value::Duration(span) => show_duration(span).into(),
+        value => value,
+    }
+}
+
 /// A float always has a point.
-pub(super) fn number(float: f64) -> String {
+fn number(float: f64) -> String {
     let text = float.to_string();
     match text.contains('.') {
         true => text,

@@ -6,7 +6,7 @@ use super::super::args::Computed;
 use super::super::format::exponent;
 use super::list::bounded;
 use super::operator::whole;
-use super::print::{number, printed};
+use super::print::printed;
 
 /// Widest field of a `format`, and most digits.
 const MOST_WIDTH: usize = 10_000;
@@ -92,19 +92,12 @@ fn filled(verb: &Verb, value: &Value) -> Result<String, String> {
         false => "",
     };
     let (sign, body) = match verb.letter {
-        's' | 'r' => {
+        's' => {
             let text = printed(value)?;
             let most = verb.precision.unwrap_or(usize::MAX);
             ("", text.chars().take(most).collect())
         }
-        'c' => match value {
-            Value::String(text) if text.chars().count() == 1 => ("", text.to_string()),
-            _ => {
-                let code = u32::try_from(int_of()?).ok().and_then(char::from_u32);
-                ("", code.ok_or_else(wrong)?.to_string())
-            }
-        },
-        'd' | 'i' | 'u' => {
+        'd' | 'i' => {
             let int = int_of()?;
             (
                 sign(int < 0),
@@ -138,25 +131,12 @@ fn filled(verb: &Verb, value: &Value) -> Result<String, String> {
             };
             (sign(float < 0.0), text)
         }
-        'g' | 'G' => {
-            let float = number_of()?;
-            let text = number(float.abs());
-            (
-                sign(float < 0.0),
-                text.strip_suffix(".0").unwrap_or(&text).to_owned(),
-            )
-        }
         letter => return Err(format!("`%{letter}` is no verb")),
     };
     let missing = verb.width.saturating_sub(sign.len() + body.chars().count());
-    Ok(
-        match (
-            has('-'),
-            has('0') && !matches!(verb.letter, 's' | 'r' | 'c'),
-        ) {
-            (true, _) => format!("{sign}{body}{}", " ".repeat(missing)),
-            (false, true) => format!("{sign}{}{body}", "0".repeat(missing)),
-            (false, false) => format!("{}{sign}{body}", " ".repeat(missing)),
-        },
-    )
+    Ok(match (has('-'), has('0') && verb.letter != 's') {
+        (true, _) => format!("{sign}{body}{}", " ".repeat(missing)),
+        (false, true) => format!("{sign}{}{body}", "0".repeat(missing)),
+        (false, false) => format!("{}{sign}{body}", " ".repeat(missing)),
+    })
 }

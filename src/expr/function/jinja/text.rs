@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use crate::value::Value;
 
+use super::super::Row;
 use super::super::args::{self, Computed};
+use super::filter;
 use super::list::{bounded, flag, text_or};
 use super::print::printed;
 use super::printf::format;
-use super::{Filter, filter};
 
 /// What counts as a text.
 const CHANGE: &[&str] = &["(string | int | float | bool) -> string"];
@@ -16,7 +17,7 @@ const CHANGE: &[&str] = &["(string | int | float | bool) -> string"];
 /// Any value.
 const ANY: &[&str] = &["(K?) -> string"];
 
-pub(super) const FILTERS: &[Filter] = &[
+pub(super) const FILTERS: &[Row] = &[
     filter(
         "|capitalize",
         CHANGE,
@@ -35,20 +36,14 @@ pub(super) const FILTERS: &[Filter] = &[
         |args| format(&text(args, 0)?, args.get(1..).unwrap_or_default()),
         "The text with each `%s`, `%d`, `%5.2f` .. replaced by the next value.",
     )
-    .variadic(),
+    .named(&[".."]),
     filter(
         "|indent",
         &["(string | int | float | bool, int?, bool?, bool?) -> string"],
         indent,
         "The lines behind the first moved to the right.",
     )
-    .params(0, &["width", "first", "blank"]),
-    filter(
-        "|lines",
-        &["(string) -> list<string>"],
-        |args| Ok(texts(text(args, 0)?.lines())),
-        "The lines of a text.",
-    ),
+    .named(&["width", "first", "blank"]),
     filter(
         "|lower",
         CHANGE,
@@ -56,18 +51,12 @@ pub(super) const FILTERS: &[Filter] = &[
         "The text in small letters.",
     ),
     filter(
-        "|pprint",
-        ANY,
-        |args| json(args::any(args, 0)?, Some(2)),
-        "JSON in several lines.",
-    ),
-    filter(
         "|replace",
         &["(string | int | float | bool, string, string) -> string"],
         |args| replaced(&text(args, 0)?, &text(args, 1)?, &text(args, 2)?),
         "The text with one part replaced by another.",
     )
-    .params(2, &["_from", "_to"]),
+    .named(&["_from", "_to"]),
     filter(
         "|safe",
         &["(T) -> T"],
@@ -86,7 +75,7 @@ pub(super) const FILTERS: &[Filter] = &[
         },
         "The parts between white space, or between a text.",
     )
-    .params(0, &["_separator", "_most"]),
+    .named(&["_separator", "_most"]),
     filter(
         "|string",
         ANY,
@@ -109,7 +98,7 @@ pub(super) const FILTERS: &[Filter] = &[
         },
         "JSON, with `indent` in several lines.",
     )
-    .params(0, &["indent"]),
+    .named(&["indent"]),
     filter(
         "|trim",
         &["(string | int | float | bool, string?) -> string"],
@@ -122,7 +111,7 @@ pub(super) const FILTERS: &[Filter] = &[
         },
         "The text without white space at its ends.",
     )
-    .params(0, &["_characters"]),
+    .named(&["_characters"]),
     filter(
         "|upper",
         CHANGE,
@@ -150,7 +139,7 @@ pub(super) fn capitalized(text: &str) -> String {
     first + &chars.as_str().to_lowercase()
 }
 
-pub(super) fn replaced(of: &str, from: &str, to: &str) -> Computed {
+fn replaced(of: &str, from: &str, to: &str) -> Computed {
     let more = of.matches(from).count().saturating_mul(to.len());
     bounded(of.len().saturating_add(more))?;
     Ok(of.replace(from, to).into())
@@ -193,7 +182,7 @@ fn escape(args: &[Value]) -> Computed {
     Ok(out.into())
 }
 
-fn title(args: &[Value]) -> Computed {
+pub(super) fn title(args: &[Value]) -> Computed {
     let (mut out, mut begins) = (String::new(), true);
     for c in text(args, 0)?.chars() {
         match begins {

@@ -11,8 +11,8 @@ use super::super::super::ty::Type;
 use super::super::checker::Checker;
 use super::super::join::{join, widen};
 use super::super::overload::called;
-use super::super::usage::{named, takes};
-use super::kind::{self, Kind, plain};
+use super::super::usage::{counted, named};
+use super::kind::{Kind, plain};
 use super::place;
 
 impl Checker<'_> {
@@ -146,44 +146,24 @@ impl Checker<'_> {
             self.each(args);
             return ty;
         }
-        if let Some(found) = jinja::method_for(&ty, name) {
-            let mut all = vec![plain(ty)];
+        let of_jinja = plain(ty.clone());
+        let found = jinja::find(&format!(".{}", name.node));
+        if let Some(found) = found.filter(|found| self.is_method_of(found, &of_jinja)) {
+            let mut all = vec![of_jinja];
             all.extend(args.iter().map(|arg| self.expr(arg, None)));
             let what = format!("`{}`", name.node);
             return self.arguments_of(found, &what, args, &all, name.span);
         }
         let time = matches!(ty, Type::Timestamp | Type::Duration);
-        let found =
-            function::find(name, true).filter(|found| !time && self.is_method_of(found, &ty));
-        match found {
-            Some(found) => self.method_of_language(found, (of, ty), name, args),
-            None => {
-                // The names that a macro binds are none of the template's: that it is none is said once.
-                let binds = function::macros(name).next().is_some();
-                if !binds {
-                    self.each(args);
-                }
-                self.no_method(&ty, name, binds)
+        let found = function::find(name, true);
+        let Some(found) = found.filter(|found| !time && self.is_method_of(found, &ty)) else {
+            // The names that a macro binds are none of the template's: that it is none is said once.
+            let binds = function::macros(name).next().is_some();
+            if !binds {
+                self.each(args);
             }
-        }
-    }
-
-    /// Whether values of the type may have a method of the language.
-    pub(super) fn is_method_of(&self, found: &FunctionSpec, of: &Type) -> bool {
-        found.arities().any(|count| {
-            let mut all = vec![of.clone()];
-            all.resize(count, Type::Error);
-            called(found, &all, self.types).is_ok()
-        })
-    }
-
-    fn method_of_language(
-        &mut self,
-        found: &'static FunctionSpec,
-        (of, ty): (&Expr, Type),
-        name: &Name,
-        args: &[Expr],
-    ) -> Type {
+            return self.no_method(&ty, name, binds);
+        };
         let imported =
             found.module.is_empty() || self.scope.functions.iter().any(|f| f == found.name);
         if !imported {
@@ -192,34 +172,30 @@ impl Checker<'_> {
             let unknown = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span);
             return self.report(unknown.help(format!("add `{import}`")));
         }
-        let told = self.diags.len();
+        let before = self.diags.len();
         let mut all = vec![ty];
         all.extend(args.iter().map(|arg| self.expr(arg, None)));
-        let wrong = match called(found, &all, self.types) {
-            Ok(ty) => {
-                if matches!(found.rule, Rule::Format) && self.diags.len() == told {
-                    self.format(of, args);
-                }
-                return ty;
-            }
-            Err(wrong) => wrong,
-        };
-        let (message, span) = match wrong.filter(|at| *at > 0) {
-            Some(at) => {
-                let shown = all.get(at).map_or_else(String::new, |ty| self.show(ty));
-                let message = format!("argument {at} of `{}` is {shown}", found.name);
-                (message, args.get(at - 1).map_or(name.span, |arg| arg.span))
-            }
-            None => {
-                let count = args.len();
-                let message = format!("`{}` does not take {count} arguments", found.name);
-                (message, name.span)
-            }
-        };
-        self.report(Diagnostic::new(&codes::WRONG_ARGUMENTS, message, span).help(takes(found)))
+        let what = format!("`{}`", name.node);
+        let result = self.arguments_of(found, &what, args, &all, name.span);
+        if matches!(found.rule, Rule::Format) && self.diags.len() == before {
+            self.format(of, args);
+        }
+        result
     }
 
-    /// What a method or filter of Jinja's gives for a receiver and arguments; reported where it does not take an argument.
+    /// Whether values of the type may have a method; of several types, those of each.
+    pub(super) fn is_method_of(&self, found: &FunctionSpec, of: &Type) -> bool {
+        if let Type::Union(members) = of {
+            return members.iter().all(|of| self.is_method_of(found, of));
+        }
+        found.arities().any(|count| {
+            let mut all = vec![of.clone()];
+            all.resize(count, Type::Error);
+            called(found, &all, self.types).is_ok()
+        })
+    }
+
+    /// What a method or filter gives for a receiver and arguments; reported where it does not take an argument.
     pub(super) fn arguments_of(
         &mut self,
         found: &'static FunctionSpec,
@@ -228,7 +204,7 @@ impl Checker<'_> {
         all: &[Type],
         at: Span,
     ) -> Type {
-        let wrong = match called(found, all, self.types) {
+        let wrong = match self.called_on_each(found, all) {
             Ok(ty) => return ty,
             Err(wrong) => wrong,
         };
@@ -236,41 +212,40 @@ impl Checker<'_> {
         let Some((place, arg)) =
             wrong.and_then(|at| Some((at, args.get(at.checked_sub(before)?)?)))
         else {
-            let counts: Vec<usize> = found.arities().map(|count| count - 1).collect();
-            let least = counts.iter().min().copied().unwrap_or(0);
-            let most = counts.iter().max().copied().unwrap_or(0);
-            let count = match (least, most) {
-                (0, 0) => "no arguments".to_owned(),
-                (1, 1) => "1 argument".to_owned(),
-                (least, most) if least == most => format!("{least} arguments"),
-                (0, most) => format!(
-                    "at most {most} argument{}",
-                    if most == 1 { "" } else { "s" }
-                ),
-                (least, most) => format!("{least} to {most} arguments"),
-            };
-            let message = format!("{what} takes {count}, found {}", all.len() - 1);
+            let message = format!("{what} takes {}, found {}", counts(found), all.len() - 1);
             return self.error(&codes::WRONG_ARGUMENTS, message, at);
         };
         if all.contains(&Type::Error) {
             return Type::Error;
         }
-        let params: Vec<_> = found
-            .signatures
-            .iter()
-            .filter_map(|s| s.param(place))
-            .collect();
-        let takes = kind::shown(&params);
+        let nearest = found.signatures.first();
+        let takes = nearest.map(|nearest| self.expected_at(found, nearest, place, all));
+        let takes = takes.unwrap_or_default();
         let ty = all.get(place).cloned().unwrap_or(Type::Error);
         let shown = named(arg, &self.show(&ty));
         let message = format!("{what} takes {takes} here, found {shown}");
         self.error(&codes::WRONG_ARGUMENTS, message, arg.span)
     }
 
+    /// What a call gives whose receiver may be of several types: what it gives for each.
+    fn called_on_each(&self, found: &FunctionSpec, all: &[Type]) -> Result<Type, Option<usize>> {
+        let Some((Type::Union(members), rest)) = all.split_first() else {
+            return called(found, all, self.types);
+        };
+        members.iter().try_fold(Type::Never, |gives, of| {
+            let all: Vec<Type> = std::iter::once(of).chain(rest).cloned().collect();
+            Ok(join(&gives, &called(found, &all, self.types)?, self.types))
+        })
+    }
+
     fn no_method(&mut self, of: &Type, name: &Name, binds: bool) -> Type {
-        let names: Vec<&str> = jinja::method_names(of);
-        let filter = jinja::params(name).is_some();
-        let help = match closest(name, names.iter().copied()) {
+        let filter = jinja::filter_named(name).is_some();
+        let ours = function::functions().iter();
+        let ours = ours.filter(|found| found.is_method() && self.is_method_of(found, of));
+        let plain = plain(of.clone());
+        let jinja = jinja::methods().filter(|found| self.is_method_of(found, &plain));
+        let names = ours.chain(jinja).map(FunctionSpec::bare_name);
+        let help = match closest(name, names) {
             Some(near) => Some(format!("did you mean `{near}`?")),
             None if filter => Some(format!("it is a filter: `x | {}`", name.node)),
             None if matches!(of, Type::Timestamp | Type::Duration) => Some(
@@ -287,4 +262,10 @@ impl Checker<'_> {
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span);
         self.report(found.maybe_help(help))
     }
+}
+
+/// How many arguments there may be behind the receiver, in words.
+fn counts(found: &FunctionSpec) -> String {
+    let all = || found.arities().map(|count| count.saturating_sub(1));
+    counted((all().min().unwrap_or(0), all().max().unwrap_or(0)))
 }

@@ -3,15 +3,16 @@
 use crate::ast::Name;
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal};
 use crate::ast::template::ELEMENT;
+use crate::base::name::either;
 use crate::diag::{Diagnostic, Level, codes};
 use crate::value::{List, Map, Value};
 
 use super::super::super::function::signature::Pattern;
-use super::super::super::function::{FunctionSpec, jinja};
+use super::super::super::function::{FunctionSpec, Rule, jinja};
 use super::super::super::operator as operators;
 use super::super::super::ty::Type;
 use super::super::checker::Checker;
-use super::super::compare::NO_RANKS;
+use super::super::compare::{NO_RANKS, ordered};
 use super::super::either::has_field;
 use super::super::join::{join, widen};
 use super::super::usage::named;
@@ -20,16 +21,16 @@ use super::kind::{self, Kind, plain};
 impl Checker<'_> {
     /// `of | name(args)`
     pub(super) fn filter(&mut self, of: &Expr, name: &Name, args: &[Expr]) -> Type {
-        let written = name.node.trim_start_matches('|');
         let Some(found) = jinja::find(name) else {
             self.expr(of, None);
             self.each(args);
             return Type::Error;
         };
+        let written = found.bare_name();
         if written == "default" {
             return self.or_default(of, args);
         }
-        let ty = match takes_null(found) {
+        let ty = match found.takes_any() {
             true => self.expr(of, None),
             false => self.not_null(of, &format!("which the filter `{written}` does not take")),
         };
@@ -49,7 +50,16 @@ impl Checker<'_> {
         let behind = match args {
             [_, key, rest @ ..] if jinja::has_key(found.name) => {
                 let element = kind::element(&of_type);
-                let key = self.binding([(ELEMENT.to_owned(), element)], |c| c.expr(key, None));
+                let of_element = [(ELEMENT.to_owned(), element.clone())];
+                let (key, element) = self.binding(of_element, |checker| {
+                    let ty = checker.expr(key, None);
+                    let facts = checker.facts(key, true);
+                    let known = checker.under(facts, |c| c.narrowed(element, ELEMENT));
+                    (ty, known)
+                });
+                if found.name == "|select" {
+                    return Type::list(element);
+                }
                 if written == "sum" && !self.adds_up(&key, name) {
                     return Type::Error;
                 }
@@ -61,6 +71,17 @@ impl Checker<'_> {
         all.extend(behind.iter().map(|arg| self.expr(arg, None)));
         if written == "format" {
             self.formats(of, &all);
+        }
+        if matches!(found.rule, Rule::Ordered)
+            && let Some(key) = all.get(1).filter(|key| !ranked(key))
+        {
+            let message = format!(
+                "the filter `{written}` needs elements with an order, found {}",
+                self.show(key)
+            );
+            let help = "name a field to order by: `attribute=\"..\"`";
+            return self
+                .report(Diagnostic::new(&codes::TYPE_MISMATCH, message, name.span).help(help));
         }
         let what = format!("the filter `{written}`");
         self.arguments_of(found, &what, behind, &all, name.span)
@@ -125,15 +146,15 @@ impl Checker<'_> {
         if self.is_method_of(found, ty) && !(time && number) {
             return Some(ty.clone());
         }
-        let params: Vec<&Pattern> = found
+        let first = found
             .signatures
             .iter()
-            .filter_map(|signature| signature.params.first())
-            .collect();
-        let takes = kind::shown(&params);
+            .filter_map(|signature| signature.param(0));
+        let first: Vec<String> = first.map(Pattern::to_string).collect();
+        let takes = either(first.iter().map(String::as_str));
         let shown = named(of, &self.show(ty));
         let message = format!("the filter `{filter}` takes {takes}, found {shown}");
-        let texts = Kind::of(ty) == Some(Kind::List) && takes.contains("text");
+        let texts = Kind::of(ty) == Some(Kind::List) && takes.contains("string");
         let each = texts.then(|| format!("of each element: `x | map(\"{filter}\")`"));
         let wrong = Diagnostic::new(&codes::TYPE_MISMATCH, message, name.span);
         self.report(wrong.maybe_help(each));
@@ -169,7 +190,9 @@ impl Checker<'_> {
         if let Some(Err(why)) = compute.map(|compute| compute(&all)) {
             let message = format!("this `format` always fails: {why}");
             let found = Diagnostic::new(&codes::WRONG_ARGUMENTS, message, of.span);
-            self.report(found.help("give a value for each verb; `%s` takes any value"));
+            self.report(found.help(
+                "each verb takes a value: `%s` any, `%d`, `%f`, `%e`, `%x` and `%o` a number",
+            ));
         }
     }
 
@@ -192,14 +215,11 @@ impl Checker<'_> {
         {
             self.in_order((of, &ty), (than, other));
         }
-        let wanted = jinja::find(test)
-            .and_then(|found| found.arities().next())
-            .unwrap_or(1);
-        if wanted != args.len() + 1 {
-            let name = test.trim_start_matches("is ");
+        if let Some(found) = jinja::find(test).filter(|found| !found.takes(args.len() + 1)) {
+            let wanted = found.arities().next().unwrap_or(1) - 1;
             let message = format!(
-                "the test `{name}` takes {}, found {}",
-                wanted - 1,
+                "the test `{}` takes {wanted}, found {}",
+                found.bare_name(),
                 args.len()
             );
             self.error(&codes::WRONG_ARGUMENTS, message, of.span);
@@ -237,16 +257,18 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a filter has a meaning for null.
-fn takes_null(found: &FunctionSpec) -> bool {
-    let first = found
-        .signatures
-        .first()
-        .and_then(|signature| signature.params.first());
-    matches!(
-        first,
-        Some(Pattern::Nullable(_) | Pattern::Var(_) | Pattern::Any)
-    )
+/// Whether keys of a type have an order; those of several fields have that of each.
+fn ranked(key: &Type) -> bool {
+    match key {
+        Type::Nullable(of) | Type::List(of) => ranked(of),
+        Type::Union(members) => {
+            let kinds: Vec<Option<Kind>> = members.iter().map(Kind::of).collect();
+            let mixed = |pair: &[Option<Kind>]| matches!(pair, [a, b] if a != b);
+            !kinds.windows(2).any(mixed) && members.iter().all(ranked)
+        }
+        Type::Null | Type::Never => true,
+        other => ordered(other),
+    }
 }
 
 /// Some value of a type; none where the kind of its values is open.

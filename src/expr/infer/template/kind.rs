@@ -1,7 +1,5 @@
 //! Kinds of values that Jinja tells apart.
 
-use crate::expr::function::signature::Pattern;
-
 use super::super::super::ty::Type;
 
 /// A kind, as far as a type says it.
@@ -37,19 +35,13 @@ impl Kind {
     }
 }
 
-/// A type as Jinja's functions see its values: a time is a text, of several records nothing but that they are records is said, of
-/// values of several kinds nothing.
+/// A type as Jinja's functions see its values: a time is a text.
 pub(super) fn plain(ty: Type) -> Type {
     match ty {
         Type::Timestamp | Type::Duration => Type::String,
         Type::Optional(of) => Type::nullable(plain((*of).clone())),
         Type::Nullable(of) => Type::nullable(plain((*of).clone())),
-        Type::Union(_) => match Kind::of(&ty) {
-            Some(Kind::Map) => Type::map(Type::Json),
-            Some(Kind::Text) => Type::String,
-            Some(_) => ty,
-            None => Type::Json,
-        },
+        Type::Union(members) => Type::Union(members.iter().cloned().map(plain).collect()),
         ty => ty,
     }
 }
@@ -60,45 +52,14 @@ pub(super) fn element(of: &Type) -> Type {
         Type::List(of) => (**of).clone(),
         Type::Nullable(of) => element(of),
         Type::Error | Type::Never => of.clone(),
+        Type::Union(members) => {
+            let mut all = members.iter().map(element);
+            let first = all.next().unwrap_or(Type::Json);
+            all.fold(first, |all, one| if all == one { all } else { Type::Json })
+        }
         other => match Kind::of(other) {
             Some(Kind::Map | Kind::Text) => Type::String,
             _ => Type::Json,
         },
-    }
-}
-
-/// What a parameter takes, in words.
-pub(super) fn shown(params: &[&Pattern]) -> String {
-    let mut all: Vec<&str> = Vec::new();
-    params.iter().for_each(|param| words(param, &mut all));
-    // What prints as a text goes for one, and whole numbers are numbers.
-    let plain = |word: &str| matches!(word, "a whole number" | "a number" | "a bool");
-    if all.contains(&"a text") && !all.contains(&"a list") && all.contains(&"a bool") {
-        all.retain(|word| !plain(word));
-    }
-    if all.contains(&"a number") {
-        all.retain(|word| *word != "a whole number");
-    }
-    match all.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => "another value".to_owned(),
-    }
-}
-
-fn words(param: &Pattern, all: &mut Vec<&str>) {
-    let word = match param {
-        Pattern::List(_) => "a list",
-        Pattern::Map(_) => "a map",
-        Pattern::Exact(Type::String) => "a text",
-        Pattern::Exact(Type::Int) => "a whole number",
-        Pattern::Exact(Type::Float) => "a number",
-        Pattern::Exact(Type::Bool) => "a bool",
-        Pattern::Nullable(of) => return words(of, all),
-        Pattern::Union(options) => return options.iter().for_each(|option| words(option, all)),
-        _ => "any value",
-    };
-    if !all.contains(&word) {
-        all.push(word);
     }
 }

@@ -8,12 +8,13 @@ mod words;
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::ast::template::{CAPTURED, For, LOOP, Statement, Target};
+use crate::ast::template::{CAPTURED, ELEMENT, For, LOOP, Statement, Target};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::function::jinja;
 use super::super::ty::Type;
 use super::checker::Checker;
+use super::join::{join, widen};
 use super::narrow::Narrowing;
 use super::usage::named;
 
@@ -40,8 +41,15 @@ impl Checker<'_> {
             Statement::Output(expr) => _ = self.expr(expr, None),
             Statement::If { condition, yes, no } => {
                 let (when, unless) = self.condition(condition);
-                self.under(when, |checker| checker.statements(yes));
-                self.under(unless, |checker| checker.statements(no));
+                let mut names = Vec::new();
+                names_set(yes, &mut names);
+                names_set(no, &mut names);
+                let ends = [(when, yes), (unless, no)]
+                    .map(|(facts, way)| self.under(facts, |checker| checker.ends_of(way, &names)));
+                let [yes, no] = ends;
+                for ((name, yes), no) in names.iter().zip(yes).zip(no) {
+                    self.declare(name, join(&yes, &no, self.types));
+                }
             }
             Statement::For(each) => self.each_of(each),
             Statement::Set { target, value } => {
@@ -64,6 +72,19 @@ impl Checker<'_> {
                 self.assign(target, ty);
             }
         }
+    }
+
+    /// Checks one of several ways; the types that names have at its end. One that is not set there, nor was before, is null.
+    fn ends_of(&mut self, way: &[Statement], names: &[&str]) -> Vec<Type> {
+        let depth = self.locals.len();
+        self.statements(way);
+        let named = names.iter().map(|name| match self.named(name) {
+            Some(ty) => widen(self.narrowed(ty, name)),
+            None => Type::Null,
+        });
+        let types = named.collect();
+        self.locals.truncate(depth);
+        types
     }
 
     /// Types a condition; what is known where it holds and where it doesn't. Of one that is wrong nobody knows what it was to
@@ -119,6 +140,8 @@ impl Checker<'_> {
                 checker.known = std::mem::take(&mut checker.known).and(facts);
             }
             checker.declare(LOOP, Type::Json);
+            // Behind the name of the loop stands what it goes over.
+            checker.declare(ELEMENT, kind::element(&of));
             checker.statements(&each.body);
         });
         self.scoped(|checker| checker.statements(&each.otherwise));
@@ -224,23 +247,27 @@ impl Checker<'_> {
     }
 }
 
-/// Tests that hold for no null.
+/// The names that statements set in the frame around them.
+fn names_set<'a>(statements: &'a [Statement], names: &mut Vec<&'a str>) {
+    for statement in statements {
+        match statement {
+            Statement::Set { target, .. } | Statement::Capture { target, .. } => {
+                let set = target.names().into_iter().map(|name| name.node.as_str());
+                names.extend(set);
+            }
+            Statement::If { yes, no, .. } => {
+                names_set(yes, names);
+                names_set(no, names);
+            }
+            Statement::Text { .. } | Statement::Output(_) | Statement::For(_) => {}
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+}
+
+/// Tests that hold for no null: those of one value, but that a loop may go over nothing.
 fn excludes_null(test: &str) -> bool {
-    let test = test.strip_prefix("is ").unwrap_or_default();
-    jinja::test(test).is_some()
-        && !matches!(
-            test,
-            "divisibleby"
-                | "eq"
-                | "ge"
-                | "gt"
-                | "in"
-                | "iterable"
-                | "le"
-                | "lower"
-                | "lt"
-                | "ne"
-                | "sameas"
-                | "upper"
-        )
+    let found = jinja::find(test).filter(|found| found.takes(1));
+    test.starts_with("is ") && test != "is iterable" && found.is_some()
 }

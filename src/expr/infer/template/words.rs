@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
-use crate::ast::template::LOOP;
+use crate::ast::template::{ELEMENT, LOOP, shown_place};
 use crate::base::foreign;
 use crate::diag::{Diagnostic, Fact, Home, Level, codes};
 
@@ -11,20 +11,10 @@ use super::super::super::ty::Type;
 use super::super::checker::Checker;
 use super::super::path::path;
 
-/// What a `for` tells of itself.
-const OF_LOOP: [&str; 11] = [
-    "index",
-    "index0",
-    "revindex",
-    "revindex0",
-    "first",
-    "last",
-    "length",
-    "depth",
-    "depth0",
-    "previtem",
-    "nextitem",
-];
+/// What a `for` tells of itself in whole numbers, as truths, and of its elements.
+const COUNTS: [&str; 5] = ["index", "index0", "revindex", "revindex0", "length"];
+const TRUTHS: [&str; 2] = ["first", "last"];
+const ELEMENTS: [&str; 2] = ["previtem", "nextitem"];
 
 /// The place that an expression of a template names. A method gives the same again as long as nothing is written, so
 /// `state.xs.first()` is a place too.
@@ -57,7 +47,7 @@ pub fn place(expr: &Expr) -> Option<String> {
 
 /// A place as it is written.
 pub fn written(place: &str) -> String {
-    place.replace("[.", ".").replace(")]", ")")
+    shown_place(&place.replace("[.", ".").replace(")]", ")")).to_owned()
 }
 
 /// An expression as it is written, as far as a message needs it.
@@ -105,6 +95,12 @@ impl Checker<'_> {
         };
         let source = written(&place);
         let guard = match of {
+            _ if place == ELEMENT => "leave out what is null: `xs | select`".to_owned(),
+            _ if place.starts_with(ELEMENT) => {
+                format!(
+                    "take it first and leave out what is null: `xs | map(attribute=\"{source}\") | select`"
+                )
+            }
             // Zero and false are no nulls.
             Type::Bool | Type::Int | Type::Uint | Type::Float => {
                 format!("guard it: `{{% if {source} is not none %}} .. {{% endif %}}`")
@@ -144,7 +140,10 @@ impl Checker<'_> {
         }
         let state = self.scope.state.is_some().then_some("state");
         let all = self.locals.iter().chain(&self.scope.names);
-        let all: Vec<&str> = all.map(|(name, _)| name.as_str()).chain(state).collect();
+        let all = all.map(|(name, _)| name.as_str());
+        // What stands for an element has a name that can't be written.
+        let all = all.filter(|name| !name.starts_with('('));
+        let all: Vec<&str> = all.chain(state).collect();
         let found = found.meant(expr.span, name, all, "known here are");
         self.report(found)
     }
@@ -157,14 +156,18 @@ impl Checker<'_> {
         field: &Name,
     ) -> Option<Type> {
         let name = field.node.as_str();
-        let is_loop = matches!(&operand.kind, ExprKind::Ident(name) if name == LOOP);
-        if is_loop && *of == Type::Json && self.locals.iter().any(|(name, _)| name == LOOP) {
-            if OF_LOOP.contains(&name) {
-                return Some(Type::Json);
-            }
-            let message = format!("`loop` has no field `{name}`");
-            let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
-            return Some(self.report(found.meant(field.span, name, OF_LOOP, "it has")));
+        if let Some(element) = self.element_of_loop(operand) {
+            let all = [COUNTS.as_slice(), &TRUTHS, &ELEMENTS];
+            return Some(match all.map(|names| names.contains(&name)) {
+                [true, ..] => Type::Int,
+                [_, true, _] => Type::Bool,
+                [.., true] => Type::nullable(element.without_null()),
+                _ => {
+                    let message = format!("`loop` has no field `{name}`");
+                    let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
+                    self.report(found.meant(field.span, name, all.concat(), "it has"))
+                }
+            });
         }
         if let (Type::Map(entries), "keys" | "values" | "items") = (of, name) {
             let source = place(operand).map_or_else(|| "x".to_owned(), |place| written(&place));
@@ -179,11 +182,19 @@ impl Checker<'_> {
         None
     }
 
+    /// What the loop goes over that an expression names.
+    fn element_of_loop(&self, expr: &Expr) -> Option<Type> {
+        let is_loop = matches!(&expr.kind, ExprKind::Ident(name) if name == LOOP);
+        let at = self.locals.iter().rposition(|(name, _)| name == LOOP)?;
+        let (name, ty) = self.locals.get(at + 1)?;
+        (is_loop && name == ELEMENT).then(|| ty.clone())
+    }
+
     /// What may be meant by a field that there is not: a filter, a method, what another language has.
     pub(in super::super) fn no_field_in_template(&self, of: &Type, name: &str) -> Option<String> {
-        let method = jinja::method_for(of, name).is_some()
-            || function::find(name, true).is_some_and(|found| self.is_method_of(found, of));
-        match (jinja::params(name).is_some(), method) {
+        let found = jinja::find(&format!(".{name}")).or_else(|| function::find(name, true));
+        let method = found.is_some_and(|found| self.is_method_of(found, of));
+        match (jinja::filter_named(name).is_some(), method) {
             (true, _) => Some(format!("it is a filter: `x | {name}`")),
             (_, true) => Some(format!("it is a method: `x.{name}(..)`")),
             _ => foreign::call::in_template(name),

@@ -7,7 +7,9 @@ use minijinja::machinery::ast::{self, CallArg};
 use crate::ast::expr::{Entry, Expr, ExprKind, Literal};
 use crate::diag::{Diagnostic, codes};
 
-use super::super::super::function::jinja::Params;
+use super::super::super::function::signature::Pattern;
+use super::super::super::function::{FunctionSpec, jinja};
+use super::super::super::infer::counted;
 use super::{Lower, range};
 
 impl Lower<'_> {
@@ -44,31 +46,33 @@ impl Lower<'_> {
         self.make(ExprKind::Map(entries), whole)
     }
 
-    /// The arguments of a filter, one for each of its parameters; `None` of one that is left out. `at` is the filter's name.
+    /// The parameters of a filter, each with its argument; `None` where that is left out. `at` is the filter's name.
     pub(super) fn slots<'a, 's>(
         &mut self,
-        filter: &str,
-        params: Params,
+        filter: &FunctionSpec,
         args: &'a [CallArg<'s>],
         at: Range<usize>,
-    ) -> Option<Vec<Option<&'a ast::Expr<'s>>>> {
-        let mut slots: Vec<Option<&ast::Expr>> = vec![None; params.names.len()];
+    ) -> Option<Vec<(&'static str, Option<&'a ast::Expr<'s>>)>> {
+        let is_mark = |name: &&str| matches!(*name, "*" | "..");
+        let names = filter.named.iter().copied();
+        let positions = names.clone().take_while(|name| !is_mark(name)).count();
+        let names = names.filter(|name| !is_mark(name));
+        let mut slots: Vec<_> = names.map(|name| (name, None)).collect();
         let (mut count, mut named, mut sound) = (0, false, true);
         for arg in args {
             match arg {
                 CallArg::Pos(value) => {
-                    if let Some(slot) = slots.get_mut(count) {
+                    if let Some((_, slot)) = slots.get_mut(count) {
                         *slot = Some(value);
                     }
                     count += 1;
                 }
                 CallArg::Kwarg(name, value) => {
                     named = true;
-                    let known = params.names.iter().position(|known| known == name);
-                    match known.and_then(|at| slots.get_mut(at)) {
-                        Some(slot) => *slot = Some(value),
+                    match slots.iter_mut().find(|(known, _)| known == name) {
+                        Some((_, slot)) => *slot = Some(value),
                         None => {
-                            self.no_parameter(filter, params, (name, value), at.clone());
+                            self.no_parameter(filter, (name, value), at.clone());
                             sound = false;
                         }
                     }
@@ -80,10 +84,12 @@ impl Lower<'_> {
                 }
             }
         }
-        let bounds = (if named { 0 } else { params.required }, params.positions);
-        if !(bounds.0..=bounds.1).contains(&count) {
-            let takes = counted((params.required, params.positions));
-            let message = format!("the filter `{filter}` takes {takes}, found {count}");
+        let required = required(filter);
+        let least = if named { 0 } else { required };
+        if !(least..=positions).contains(&count) {
+            let takes = counted((required, positions));
+            let name = filter.bare_name();
+            let message = format!("the filter `{name}` takes {takes}, found {count}");
             self.problem(&codes::WRONG_ARGUMENTS, message, at);
             return None;
         }
@@ -92,17 +98,21 @@ impl Lower<'_> {
 
     fn no_parameter(
         &mut self,
-        filter: &str,
-        params: Params,
+        filter: &FunctionSpec,
         (name, value): (&str, &ast::Expr),
         at: Range<usize>,
     ) {
         let place = self.keyword(name, range(value.span()).start).unwrap_or(at);
         let place = self.at(place);
-        let message = format!("the filter `{filter}` has no argument `{name}`");
+        let message = format!(
+            "the filter `{}` has no argument `{name}`",
+            filter.bare_name()
+        );
         let found = Diagnostic::new(&codes::WRONG_ARGUMENTS, message, place);
-        let known = params.names.iter().copied();
-        let known: Vec<&str> = known.filter(|name| !name.starts_with('_')).collect();
+        let known = filter.named.iter().copied();
+        let known: Vec<&str> = known
+            .filter(|name| !name.starts_with(['_', '*', '.']))
+            .collect();
         self.problems.push(match known.is_empty() {
             true => found.help("none of its arguments has a name"),
             false => found.meant(place, name, known, "it knows"),
@@ -119,14 +129,13 @@ impl Lower<'_> {
     }
 }
 
-/// How many arguments there may be, in words.
-pub(super) fn counted((least, most): (usize, usize)) -> String {
-    match (least, most) {
-        (0, 0) => "no arguments".to_owned(),
-        (1, 1) => "1 argument".to_owned(),
-        (least, most) if least == most => format!("{least} arguments"),
-        (0, 1) => "at most 1 argument".to_owned(),
-        (0, most) => format!("at most {most} arguments"),
-        (least, most) => format!("{least} to {most} arguments"),
-    }
+/// How many arguments a filter must have: those that may not be null. `groupby` can't do without its field.
+fn required(filter: &FunctionSpec) -> usize {
+    let Some(signature) = filter.signatures.first() else {
+        return 0;
+    };
+    let behind = if jinja::has_key(filter.name) { 2 } else { 1 };
+    let params = signature.params.iter().skip(behind);
+    let given = params.filter(|param| !matches!(param, Pattern::Nullable(_) | Pattern::Union(_)));
+    given.count() + usize::from(filter.name == "|groupby")
 }

@@ -5,14 +5,14 @@ use std::ops::Range;
 use minijinja::machinery::ast::{self, CallArg};
 
 use crate::ast::Name;
-use crate::ast::expr::{Element, Expr, ExprKind, Literal};
+use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::template::LOOP;
 use crate::base::foreign;
 use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::super::function::{self, jinja};
-use super::expression::{begins, filter_name};
+use super::expression::begins;
 use super::{Lower, range};
 
 /// The functions of Jinja's that a template may call.
@@ -48,43 +48,17 @@ impl Lower<'_> {
             return self.make(ExprKind::Error, whole);
         };
         if of_loop {
-            return self.method_of_loop(receiver, &name, values, whole);
+            let message = format!("`loop` has no method `{}`", name.node);
+            let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, self.at(at));
+            let help = "one of several in turn: `[a, b][loop.index0 % 2]`";
+            let cycle = (name.node == "cycle").then(|| help.to_owned());
+            self.problem_with(found, cycle);
+            return self.make(ExprKind::Error, whole);
         }
         let kind = ExprKind::Call {
             target: Some(Box::new(receiver)),
             function: name,
             args: values.into(),
-        };
-        self.make(kind, whole)
-    }
-
-    /// `loop.cycle(a, b)`: the one whose turn it is.
-    fn method_of_loop(
-        &mut self,
-        of: Expr,
-        name: &Name,
-        values: Vec<Expr>,
-        whole: Range<usize>,
-    ) -> Expr {
-        let at = name.span.start as usize..name.span.end as usize;
-        if name.node != "cycle" || values.is_empty() {
-            let message = format!("`loop` has no method `{}`", name.node);
-            self.problem(&codes::UNKNOWN_FUNCTION, message, at);
-            return self.make(ExprKind::Error, whole);
-        }
-        let count = Literal::Int(values.len() as i64);
-        let count = self.make(ExprKind::Literal(count), whole.clone());
-        let round = self.field(of, "index0", whole.clone());
-        let turn = self.operator("%", vec![round, count], whole.clone());
-        let values = values.into_iter().map(|value| Element {
-            value,
-            optional: false,
-        });
-        let all = self.make(ExprKind::List(values.collect()), whole.clone());
-        let kind = ExprKind::Index {
-            operand: Box::new(all),
-            index: Box::new(turn),
-            optional: false,
         };
         self.make(kind, whole)
     }
@@ -124,7 +98,7 @@ impl Lower<'_> {
     fn no_function(&mut self, name: &str, place: Range<usize>) {
         let known =
             || function::find(name, false).is_some() || matches!(name, "stale" | "invalidated_by");
-        let help = match jinja::params(filter_name(name)) {
+        let help = match jinja::filter_named(name) {
             Some(_) => Some(format!("it is a filter: `x | {name}`")),
             None => foreign::call::in_template(name)
                 .or_else(|| did_you_mean(name, FUNCTIONS))

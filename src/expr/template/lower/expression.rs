@@ -25,27 +25,13 @@ impl Lower<'_> {
                 let operand = self.expr(&get.expr);
                 let name = self.name_behind(&operand, place.end, get.name);
                 let whole = begins(&operand)..place.end;
-                self.make(
-                    ExprKind::Select {
-                        operand: Box::new(operand),
-                        field: name,
-                        optional: false,
-                    },
-                    whole,
-                )
+                self.selected(operand, name, whole)
             }
             Jinja::GetItem(get) => {
                 let operand = self.expr(&get.expr);
                 let index = self.expr(&get.subscript_expr);
                 let whole = begins(&operand)..place.end;
-                self.make(
-                    ExprKind::Index {
-                        operand: Box::new(operand),
-                        index: Box::new(index),
-                        optional: false,
-                    },
-                    whole,
-                )
+                self.indexed(operand, index, whole)
             }
             Jinja::Slice(slice) => {
                 let operand = self.expr(&slice.expr);
@@ -78,7 +64,8 @@ impl Lower<'_> {
                     Some(of) => self.expr(of),
                     None => self.make(ExprKind::Ident(CAPTURED.to_owned()), place.clone()),
                 };
-                self.filter(applied.name, of, &applied.args, place)
+                let at = place.start..place.start + applied.name.len();
+                self.filter(applied.name, of, &applied.args, at, place.end)
             }
             Jinja::Test(test) => {
                 let of = self.expr(&test.expr);
@@ -264,10 +251,25 @@ impl Lower<'_> {
         self.make(ExprKind::Logical(LogicalOp::And, all), whole)
     }
 
+    /// `of.name`, where all of it stands for the name.
     pub(super) fn field(&self, of: Expr, name: &str, place: Range<usize>) -> Expr {
+        let field = Name::new(name.to_owned(), self.span(place.clone()));
+        self.selected(of, field, place)
+    }
+
+    fn selected(&self, of: Expr, field: Name, place: Range<usize>) -> Expr {
         let kind = ExprKind::Select {
             operand: Box::new(of),
-            field: Name::new(name.to_owned(), self.span(place.clone())),
+            field,
+            optional: false,
+        };
+        self.make(kind, place)
+    }
+
+    pub(super) fn indexed(&self, of: Expr, index: Expr, place: Range<usize>) -> Expr {
+        let kind = ExprKind::Index {
+            operand: Box::new(of),
+            index: Box::new(index),
             optional: false,
         };
         self.make(kind, place)
@@ -281,16 +283,6 @@ impl Lower<'_> {
             .find(name)
             .map_or(end.saturating_sub(name.len()), |at| from + at);
         Name::new(name.to_owned(), self.span(at..at + name.len()))
-    }
-}
-
-/// Filters that have another name too.
-pub(super) fn filter_name(name: &str) -> &str {
-    match name {
-        "count" => "length",
-        "d" => "default",
-        "e" => "escape",
-        name => name,
     }
 }
 

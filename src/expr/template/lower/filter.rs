@@ -7,63 +7,43 @@ use minijinja::machinery::ast::{self, CallArg};
 
 use crate::ast::expr::{Element, Expr, ExprKind, Literal};
 use crate::ast::template::ELEMENT;
-use crate::base::{Span, foreign};
+use crate::base::foreign;
 use crate::diag::{Diagnostic, codes};
 
-use super::super::super::function::{self, jinja};
-use super::expression::{begins, ends, filter_name, truth};
+use super::super::super::function::{self, FunctionSpec, jinja};
+use super::expression::{begins, ends, truth};
 use super::{Lower, range};
 
 impl Lower<'_> {
-    /// `of | name(args)`. The place begins with the filter's name.
+    /// `of | name(args)`, where `at` is the filter's name and `end` the end of the whole.
     pub(super) fn filter(
         &mut self,
         written: &str,
         of: Expr,
         args: &[CallArg],
-        place: Range<usize>,
+        at: Range<usize>,
+        end: usize,
     ) -> Expr {
-        let name = filter_name(written);
-        let at = place.start..place.start + written.len();
-        let Some(params) = jinja::params(name) else {
+        let Some(found) = jinja::filter_named(written) else {
             let source = self.template.text.get(begins(&of)..ends(&of));
             self.no_filter(written, at, source.unwrap_or("x"));
-            return self.wrong(of, args, place);
+            return self.wrong(of, args, end);
         };
-        let sign = format!("|{name}");
-        let made = match name {
-            "map" => self.map(args, &at),
-            "select" | "reject" | "selectattr" | "rejectattr" => self.picked(name, args, &at),
-            _ if params.variadic => self.written_out(args),
-            _ => self.in_slots(name, params, args, at.clone()),
+        let made = match found.name {
+            "|map" => self.map(found, args, &at),
+            "|select" | "|reject" | "|selectattr" | "|rejectattr" => self.picked(found, args, &at),
+            _ if found.named == [".."] => self.written_out(args),
+            _ => self.in_slots(found, args, &at),
         };
         match made {
-            Some(args) if name == "attr" => self.attr(of, args, place.end),
-            Some(args) => {
-                let at = self.span(at);
-                self.applied(sign, at, of, args, place.end)
-            }
-            None => self.wrong(of, &[], place),
+            Some(args) => self.applied(found.name.to_owned(), self.span(at), of, args, end),
+            None => self.wrong(of, &[], end),
         }
-    }
-
-    /// `x | attr("name")`
-    fn attr(&mut self, of: Expr, mut args: Vec<Expr>, end: usize) -> Expr {
-        let whole = begins(&of)..end;
-        let index = args.pop().unwrap_or_else(|| self.null(whole.clone()));
-        if let ExprKind::Literal(Literal::String(name)) = &index.kind {
-            return self.field_in_text(of, &name.clone(), &index);
-        }
-        let kind = ExprKind::Index {
-            operand: Box::new(of),
-            index: Box::new(index),
-            optional: false,
-        };
-        self.make(kind, whole)
     }
 
     /// The call of a filter that has been reported: its parts are looked at all the same.
-    fn wrong(&mut self, of: Expr, args: &[CallArg], place: Range<usize>) -> Expr {
+    fn wrong(&mut self, of: Expr, args: &[CallArg], end: usize) -> Expr {
+        let start = begins(&of);
         let mut parts = vec![of];
         for arg in args {
             match arg {
@@ -73,8 +53,7 @@ impl Lower<'_> {
                 | CallArg::KwargSplat(value) => parts.push(self.expr(value)),
             }
         }
-        let start = parts.first().map_or(place.start, begins);
-        self.operator("", parts, start..place.end)
+        self.operator("", parts, start..end)
     }
 
     fn no_filter(&mut self, name: &str, at: Range<usize>, of: &str) {
@@ -92,8 +71,8 @@ impl Lower<'_> {
         self.problems.push(match help {
             Some(help) => found.help(help),
             None => {
-                let all: Vec<&str> = jinja::filters().collect();
-                found.meant(span, name, all, "there are")
+                let all = jinja::filters().map(FunctionSpec::bare_name);
+                found.meant(span, name, all.collect::<Vec<_>>(), "there are")
             }
         });
     }
@@ -133,7 +112,7 @@ impl Lower<'_> {
             }
             self.problems.push(found);
         }
-        found.map(str::to_owned)
+        found.map(|found| found.name.to_owned())
     }
 
     /// All arguments, which may have no names.
@@ -157,18 +136,16 @@ impl Lower<'_> {
     /// and the key of an element first.
     fn in_slots(
         &mut self,
-        name: &str,
-        params: jinja::Params,
+        filter: &FunctionSpec,
         args: &[CallArg],
-        at: Range<usize>,
+        at: &Range<usize>,
     ) -> Option<Vec<Expr>> {
-        let slots = self.slots(name, params, args, at.clone())?;
-        let named = params.names.iter().zip(slots);
+        let slots = self.slots(filter, args, at.clone())?;
         let (mut key, mut other, mut values) = (None, None, Vec::new());
-        for (param, slot) in named {
-            match (*param, slot) {
+        for (param, slot) in slots {
+            match (param, slot) {
                 ("attribute", slot) => key = slot,
-                ("default", slot) if name == "groupby" => other = slot,
+                ("default", slot) if filter.name == "|groupby" => other = slot,
                 (_, Some(value)) => values.push(self.expr(value)),
                 ("default_value", None) => {
                     let empty = ExprKind::Literal(Literal::String("".into()));
@@ -177,26 +154,21 @@ impl Lower<'_> {
                 (_, None) => values.push(self.null(at.clone())),
             }
         }
-        if !jinja::has_key(&format!("|{name}")) {
+        if !jinja::has_key(filter.name) {
             return Some(values);
         }
-        let element = self.element(&at);
+        let element = self.element(at);
         let mut of_element = match key {
-            Some(key) => self.path_in(element.clone(), key, name == "sort")?,
-            None if name == "groupby" => {
-                let message = "the filter `groupby` takes 1 argument, found 0".to_owned();
-                self.problem(&codes::WRONG_ARGUMENTS, message, at);
-                return None;
-            }
+            Some(key) => self.path_in(element.clone(), key, filter.name == "|sort")?,
             None => element.clone(),
         };
         // An element without the field has its place all the same.
-        if key.is_some() && name != "sum" && name != "join" {
+        if key.is_some() && !matches!(filter.name, "|sum" | "|join") {
             let other = match other {
                 Some(other) => self.expr(other),
                 None => self.null(at.clone()),
             };
-            of_element = self.or_default(of_element, other, &at);
+            of_element = self.or_default(of_element, other, at);
         }
         let mut all = vec![element, of_element];
         all.append(&mut values);
@@ -220,112 +192,80 @@ impl Lower<'_> {
     }
 
     /// `map(attribute="a.b", default=c)`, `map("filter", ..)`
-    fn map(&mut self, args: &[CallArg], at: &Range<usize>) -> Option<Vec<Expr>> {
+    fn map(
+        &mut self,
+        map: &FunctionSpec,
+        args: &[CallArg],
+        at: &Range<usize>,
+    ) -> Option<Vec<Expr>> {
         let element = self.element(at);
-        let (mut attribute, mut default) = (None, None);
-        let (mut values, mut sound) = (Vec::new(), true);
-        for arg in args {
-            match arg {
-                CallArg::Kwarg("attribute", value) => attribute = Some(value),
-                CallArg::Kwarg("default", value) => default = Some(value),
-                CallArg::Pos(value) => values.push(value),
-                _ => sound = false,
-            }
-        }
-        if !sound {
-            let params = jinja::Params {
-                required: 0,
-                positions: usize::MAX,
-                names: &["attribute", "default"],
-                variadic: true,
-            };
-            self.slots("map", params, args, at.clone());
-            return None;
-        }
-        if let Some(attribute) = attribute {
-            let of_element = self.path_in(element.clone(), attribute, false)?;
-            let of_element = match default {
-                Some(default) => {
-                    let default = self.expr(default);
-                    self.or_default(of_element, default, at)
-                }
-                None => of_element,
-            };
+        if let [CallArg::Pos(named), rest @ ..] = args {
+            let (filter, place) = self.text_of(named, "the name of a filter")?;
+            let found = self.problems.len();
+            let of_element = self.filter(&filter, element.clone(), rest, place.clone(), place.end);
+            // What stands in quotes is not mended by what stands without.
+            let problems = self.problems.iter_mut().skip(found);
+            problems.for_each(|found| found.fix.clear());
             return Some(vec![element, of_element]);
         }
-        let Some((named, _)) = values.split_first() else {
+        let slots = self.slots(map, args, at.clone())?;
+        let slot = |name: &str| slots.iter().find(|(param, _)| *param == name)?.1;
+        let Some(attribute) = slot("attribute") else {
             let message = "the filter `map` takes the name of a filter, or `attribute=\"..\"`";
             self.problem(&codes::WRONG_ARGUMENTS, message.to_owned(), at.clone());
             return None;
         };
-        let (filter, place) = self.text_of(named, "the name of a filter")?;
-        if jinja::params(filter_name(&filter)).is_none() {
-            let found = self.problems.len();
-            self.no_filter(&filter, place, "x");
-            self.problems
-                .iter_mut()
-                .skip(found)
-                .for_each(|found| found.fix.clear());
-            return None;
-        }
-        let rest = args.iter().skip(1);
-        let of_element = self.filter_of(&filter, element.clone(), rest, place);
+        let of_element = self.path_in(element.clone(), attribute, false)?;
+        let of_element = match slot("default") {
+            Some(default) => {
+                let default = self.expr(default);
+                self.or_default(of_element, default, at)
+            }
+            None => of_element,
+        };
         Some(vec![element, of_element])
     }
 
-    /// What a filter makes of each element.
-    fn filter_of<'a, 's: 'a>(
-        &mut self,
-        filter: &str,
-        element: Expr,
-        args: impl Iterator<Item = &'a CallArg<'s>>,
-        place: Range<usize>,
-    ) -> Expr {
-        let args: Vec<&ast::Expr> = args
-            .filter_map(|arg| match arg {
-                CallArg::Pos(value) => Some(value),
-                _ => None,
-            })
-            .collect();
-        let name = filter_name(filter);
-        let mut values: Vec<Expr> = args.into_iter().map(|arg| self.expr(arg)).collect();
-        if let Some(params) = jinja::params(name).filter(|params| !params.variadic) {
-            let missing = params.names.len().saturating_sub(values.len());
-            values.extend((0..missing).map(|_| self.null(place.clone())));
-        }
-        let at = self.span(place.clone());
-        self.applied(format!("|{name}"), at, element, values, place.end)
-    }
-
     /// `select("odd")`, `selectattr("n", "gt", 3)`
-    fn picked(&mut self, name: &str, args: &[CallArg], at: &Range<usize>) -> Option<Vec<Expr>> {
+    fn picked(
+        &mut self,
+        filter: &FunctionSpec,
+        args: &[CallArg],
+        at: &Range<usize>,
+    ) -> Option<Vec<Expr>> {
         let element = self.element(at);
-        let mut positions = args.iter().filter_map(|arg| match arg {
-            CallArg::Pos(value) => Some(value),
-            _ => None,
-        });
-        if positions.clone().count() < args.len() {
-            self.written_out(args);
-            return None;
-        }
-        let mut of_element = element.clone();
-        if name.ends_with("attr") {
-            let Some(path) = positions.next() else {
+        let (path, rest) = match args {
+            [CallArg::Pos(path), rest @ ..] if filter.name.ends_with("attr") => (Some(path), rest),
+            _ if filter.name.ends_with("attr") => {
+                let name = filter.bare_name();
                 let message = format!("the filter `{name}` takes 1 or more arguments, found 0");
                 self.problem(&codes::WRONG_ARGUMENTS, message, at.clone());
                 return None;
-            };
-            of_element = self.path_in(element.clone(), path, false)?;
-        }
-        let Some(test) = positions.next() else {
-            return Some(vec![element, truth(of_element)]);
+            }
+            rest => (None, rest),
+        };
+        let of_element = match path {
+            Some(path) => self.path_in(element.clone(), path, false)?,
+            None => element.clone(),
+        };
+        let (test, rest) = match rest {
+            [] => return Some(vec![element, truth(of_element)]),
+            [CallArg::Pos(test), rest @ ..] => (test, rest),
+            _ => {
+                self.written_out(rest);
+                return None;
+            }
         };
         let (test, place) = self.text_of(test, "the name of a test")?;
+        let values = self.written_out(rest)?;
         let sign = self.test_named(&test, place.clone(), false)?;
-        let values: Vec<&ast::Expr> = positions.collect();
-        let values = values.into_iter().map(|value| self.expr(value)).collect();
-        let span: Span = self.span(place.clone());
-        let holds = self.applied(sign, span, of_element, values, place.end);
+        let holds = self.applied(
+            sign,
+            self.span(place.clone()),
+            of_element,
+            values,
+            place.end,
+        );
         Some(vec![element, holds])
     }
 
@@ -349,12 +289,7 @@ impl Lower<'_> {
         {
             let index = self.expr(path);
             let whole = begins(&index)..ends(&index);
-            let kind = ExprKind::Index {
-                operand: Box::new(of),
-                index: Box::new(index),
-                optional: false,
-            };
-            return Some(self.make(kind, whole));
+            return Some(self.indexed(of, index, whole));
         }
         let (text, _) = self.text_of(path, "the name of a field")?;
         let at = self.expr(path);
@@ -382,12 +317,7 @@ impl Lower<'_> {
             match name.parse::<i64>() {
                 Ok(at) => {
                     let index = self.make(ExprKind::Literal(Literal::Int(at)), place.clone());
-                    let kind = ExprKind::Index {
-                        operand: Box::new(of),
-                        index: Box::new(index),
-                        optional: false,
-                    };
-                    self.make(kind, place)
+                    self.indexed(of, index, place)
                 }
                 Err(_) => self.field(of, name, place),
             }
