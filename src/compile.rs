@@ -1,5 +1,7 @@
 //! From files to IR: the stages of the compiler, one after the other.
 
+use std::convert::Infallible;
+
 use crate::base::SourceMap;
 use crate::check::Checked;
 use crate::diag::Diagnostics;
@@ -20,12 +22,7 @@ pub struct Compiled {
 
 /// Compiles the flow whose first file is `entry`, a path relative to the project's folder.
 pub fn compile(entry: &str, loader: &dyn Loader) -> Compiled {
-    compile_knowing(entry, loader, &Families::default())
-}
-
-/// The same, with what the project knows of its models.
-pub fn compile_knowing(entry: &str, loader: &dyn Loader, families: &Families) -> Compiled {
-    let analysis = analyse(entry, loader, families);
+    let analysis = analyse(entry, loader, &Families::default());
     Compiled {
         flow: analysis.flow(),
         sources: analysis.sources,
@@ -55,37 +52,65 @@ impl Analysis {
         let right = !self.diagnostics.has_errors();
         right.then(|| crate::lower::lower(&self.program, &self.checked, &self.sources))
     }
-
-    /// The findings. All else is let go on a thread of its own: that of a large flow takes a while, and nobody waits
-    /// for it.
-    pub fn into_diagnostics(self) -> Diagnostics {
-        let Self {
-            diagnostics,
-            program,
-            checked,
-            sources,
-        } = self;
-        let rest = (program, checked, sources);
-        // Where there is no thread to be had, it goes here.
-        let _ = std::thread::Builder::new().spawn(move || drop(rest));
-        diagnostics
-    }
 }
 
-/// All stages but the last.
+/// Why there is no [`Analysis`]: it was cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the compilation was cancelled")]
+pub struct Cancelled;
+
+/// All stages but the last. `families` is what the project knows of its models.
 pub fn analyse(entry: &str, loader: &dyn Loader, families: &Families) -> Analysis {
-    crate::base::name::afresh();
+    let go_on = || Ok::<_, Infallible>(());
+    let Ok(analysis) = stages(entry, loader, families, &go_on);
+    analysis
+}
+
+/// The same for who may soon want another one, such as an editor. `is_cancelled` is asked before each stage, and in the
+/// longest before each graph.
+///
+/// # Errors
+/// [`Cancelled`] where it said so.
+pub fn analyse_unless(
+    is_cancelled: &dyn Fn() -> bool,
+    entry: &str,
+    loader: &dyn Loader,
+    families: &Families,
+) -> Result<Analysis, Cancelled> {
+    let go_on = || match is_cancelled() {
+        true => Err(Cancelled),
+        false => Ok(()),
+    };
+    stages(entry, loader, families, &go_on)
+}
+
+/// The stages, each where `go_on` lets it.
+fn stages<C>(
+    entry: &str,
+    loader: &dyn Loader,
+    families: &Families,
+    go_on: &dyn Fn() -> Result<(), C>,
+) -> Result<Analysis, C> {
+    go_on()?;
     let mut diagnostics = Diagnostics::new();
     let (program, sources) = crate::resolve::resolve(entry, loader, &mut diagnostics);
-    let checked = crate::check::check(&program, &sources, &mut diagnostics);
+    let checked = crate::check::check(&program, &sources, go_on, &mut diagnostics)?;
+    go_on()?;
     crate::lint::lint(&program, &sources, families, &mut diagnostics);
     crate::check::cascade::settle(&program, &sources, &mut diagnostics);
     crate::check::library::callers_first(&program, &checked, &mut diagnostics);
     diagnostics.sort();
-    Analysis {
+    Ok(Analysis {
         sources,
         diagnostics,
         program,
         checked,
-    }
+    })
 }
+
+/// Whoever compiles may do so on any thread, and hand what came of it to another.
+const _: () = {
+    const fn sent_and_shared<T: Send + Sync>() {}
+    sent_and_shared::<Analysis>();
+    sent_and_shared::<Compiled>();
+};

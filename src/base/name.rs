@@ -1,74 +1,69 @@
 //! Names that a person may have meant.
 
-use std::cell::Cell;
-
 /// Longest name that is compared, in bytes: of longer ones nobody knows which was meant.
 const LONGEST: usize = 100;
 
-/// How much is compared after [`afresh`], in pairs of letters: a misspelt name among 10,000 takes a hundredth of it. A text
-/// with thousands of unknown names is no text with thousands of slips.
-const EFFORT: u64 = 50_000_000;
+/// Most candidates that are looked at for one name, and most of them whose distance is computed: a text with thousands of
+/// unknown names among thousands of others takes a time that is bounded for each.
+const MOST_CANDIDATES: usize = 2_000;
+const MOST_DISTANCES: usize = 100;
 
 /// Most names that [`list`] and [`either`] write out.
 const LISTED: usize = 40;
-
-/// What looking at one name counts.
-const LOOK: u64 = 4;
-
-thread_local! {
-    /// How much may still be compared on this thread.
-    static LEFT: Cell<u64> = const { Cell::new(EFFORT) };
-}
-
-/// Begins anew to count what is compared; each compilation does, so that its messages depend on its texts alone.
-pub fn afresh() {
-    LEFT.set(EFFORT);
-}
-
-/// The distance of two names, where it is worth to know.
-fn distance(written: &str, candidate: &str, allowed: usize) -> Option<usize> {
-    let apart = written.chars().count().abs_diff(candidate.chars().count());
-    if apart > allowed || written.len().max(candidate.len()) > LONGEST {
-        return None;
-    }
-    let effort = (written.len() * candidate.len()) as u64;
-    let left = LEFT.get().checked_sub(effort)?;
-    LEFT.set(left);
-    Some(strsim::damerau_levenshtein(written, candidate))
-}
 
 /// The candidate closest to `written`, where one is close enough to be meant.
 ///
 /// Close is an edit distance (with transpositions) of at most a third of the longer name, at
 /// least 1; equal but for case always counts. Ties go to the one of the same length, then to the first candidate.
+/// The first 2,000 candidates are looked at.
 pub fn closest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let length = written.chars().count();
+    if written.len() > LONGEST {
+        return None;
+    }
+    let (length, letters) = (written.chars().count(), letters(written));
     let mut best: Option<((usize, usize), &str)> = None;
-    for candidate in candidates {
-        if candidate == written {
-            continue;
-        }
-        // To look at a name at all takes time too.
-        LEFT.set(LEFT.get().checked_sub(LOOK)?);
+    let mut distances = 0;
+    let candidates = candidates.into_iter().take(MOST_CANDIDATES);
+    for candidate in candidates.filter(|candidate| *candidate != written) {
         let own = candidate.chars().count();
         let longer = length.max(own);
         let allowed = (longer / 3).max(1);
+        let apart = length.abs_diff(own);
         let distance = match candidate.eq_ignore_ascii_case(written) {
-            true => Some(0),
-            false => distance(written, candidate, allowed),
+            true => 0,
+            false => {
+                let least = apart.max(least_distance(letters, self::letters(candidate)));
+                let closer = best.is_none_or(|(far, _)| (least, apart) < far);
+                if least > allowed || !closer || distances == MOST_DISTANCES {
+                    continue;
+                }
+                distances += 1;
+                strsim::damerau_levenshtein(written, candidate)
+            }
         };
-        let Some(distance) = distance else { continue };
         // Of one letter for another nothing is left that was meant.
         // Of two that are as close, letters in another order are the likelier slip.
-        let far = (distance, length.abs_diff(own));
+        let far = (distance, apart);
         if distance <= allowed && distance < longer && best.is_none_or(|(least, _)| far < least) {
             best = Some((far, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// The letters of a name, a bit each; some share one.
+fn letters(name: &str) -> u64 {
+    name.chars()
+        .fold(0, |all, letter| all | 1 << (u32::from(letter) % 64))
+}
+
+/// The least edit distance of two names with these letters: each letter that only one of them has takes a step.
+fn least_distance(one: u64, other: u64) -> usize {
+    let only = (one & !other).count_ones().max((other & !one).count_ones());
+    only as usize
 }
 
 /// The candidate that was certainly meant: one letter, no digit, (or the order of two) away, and no other that is close.

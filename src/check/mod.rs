@@ -78,11 +78,20 @@ pub struct Checked {
     pub instances: Option<Instances>,
 }
 
-/// Checks a program. `sources` are the texts that it was made from.
+/// Checks a program. `sources` are the texts that it was made from. `go_on` is asked before each graph.
 ///
 /// Warnings that need the whole picture (fields and items of no use) are left out where there are
 /// errors already: what is missing may be what would have used them.
-pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) -> Checked {
+///
+/// # Errors
+/// What `go_on` says to stop it.
+pub fn check<C>(
+    program: &Program,
+    sources: &SourceMap,
+    go_on: &dyn Fn() -> Result<(), C>,
+    diags: &mut Diagnostics,
+) -> Result<Checked, C> {
+    go_on()?;
     types::item::reducers(program, diags);
     types::item::defaults(program, diags);
     let bodies: IdVec<ToolId, BodyTypes> = program
@@ -104,11 +113,13 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     tool_targets::targets(whole, &analyses.written.lost, diags);
     safety::literal::literals(sources, diags);
     let mhp_cache = MhpCache::new(&analyses.cfgs);
+    go_on()?;
     safety::safety(whole, &analyses.cfgs, diags);
-    let ids = whole.graphs.ids();
-    let seen: Vec<GraphReport> = ids
-        .map(|id| graph(whole, id, &analyses, &mhp_cache))
-        .collect();
+    let reports = whole.graphs.ids().map(|id| {
+        go_on()?;
+        Ok(graph(whole, id, &analyses, &mhp_cache))
+    });
+    let seen: Vec<GraphReport> = reports.collect::<Result<_, C>>()?;
     drop(mhp_cache);
     let (read, analyses) = match &instances {
         None => {
@@ -130,7 +141,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         instance::unused::unused(program, sources, diags);
         unused::unused(program, sources, diags);
     }
-    Checked { instances }
+    Ok(Checked { instances })
 }
 
 /// Where the graphs of a program can go, and what they write.

@@ -154,7 +154,7 @@ impl Findings {
             (Some(Some(config)), Some(_)) => effects::not_said(analysis.program(), config),
             _ => Diagnostics::new(),
         };
-        let mut found = analysis.into_diagnostics();
+        let mut found = analysis.diagnostics;
         found.append(unsaid);
         if let Some(Some(config)) = self.settings.get(&path) {
             // A provider that the settings describe is known.

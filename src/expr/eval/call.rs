@@ -111,13 +111,15 @@ fn from_table(
                 let weight = read.map(Value::weight).sum::<usize>();
                 machine.spend(weight / 16, span)?;
                 let result = match found.rule {
-                    Rule::Pattern(apply) => match pattern::call(apply, args) {
-                        Ok(applied) => {
-                            machine.spend(applied.steps, span)?;
-                            Ok(applied.value)
+                    Rule::Pattern(apply) => {
+                        match pattern::call(&mut machine.last_pattern, apply, args) {
+                            Ok(applied) => {
+                                machine.spend(applied.steps, span)?;
+                                Ok(applied.value)
+                            }
+                            Err(message) => Err(message),
                         }
-                        Err(message) => Err(message),
-                    },
+                    }
                     _ => compute(args),
                 };
                 finish(machine, result, found.name, span)

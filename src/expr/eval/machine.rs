@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::base::{Span, cancel};
+use crate::expr::function::pattern;
 use crate::value::{MAX_TEXT, TEXT_TOO_LONG, Value};
 
 use super::{CompileError, Env, ErrorKind, EvalError};
@@ -57,6 +58,7 @@ pub(super) struct Machine<'a> {
     most: u64,
     /// Those that are left.
     fuel: u64,
+    pub last_pattern: pattern::Last,
 }
 
 impl<'a> Machine<'a> {
@@ -73,6 +75,7 @@ impl<'a> Machine<'a> {
             encode: |text| text.into(),
             most,
             fuel: most,
+            last_pattern: None,
         }
     }
 

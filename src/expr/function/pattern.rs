@@ -1,7 +1,5 @@
 //! Functions of a text and a regular expression: `matches regex_find regex_find_all`.
 
-use std::cell::RefCell;
-
 use regex::{Regex, RegexBuilder};
 
 use crate::value::{List, Str, Value};
@@ -23,7 +21,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     Row::method(
         "matches",
         MATCHES,
-        |args| Ok(call(is_match, args)?.value),
+        |args| Ok(call(&mut None, is_match, args)?.value),
         MATCHES_DOC,
         r#""abc1".matches("[0-9]")"#,
     )
@@ -32,7 +30,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     Row::global(
         "matches",
         MATCHES,
-        |args| Ok(call(is_match, args)?.value),
+        |args| Ok(call(&mut None, is_match, args)?.value),
         MATCHES_DOC,
         r#"matches("abc", "^a.c$")"#,
     )
@@ -41,7 +39,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     Row::method(
         "regex_find",
         &["(string, string) -> string?"],
-        |args| Ok(call(find, args)?.value),
+        |args| Ok(call(&mut None, find, args)?.value),
         "The first match of a regular expression, or of its first group where it has one; null where nothing matches.",
         r#""order 17".regex_find("order ([0-9]+)") == "17""#,
     )
@@ -49,7 +47,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     Row::method(
         "regex_find_all",
         &["(string, string) -> list<string>"],
-        |args| Ok(call(find_all, args)?.value),
+        |args| Ok(call(&mut None, find_all, args)?.value),
         "All matches of a regular expression, or of its first group where it has one.",
         r#""a1b22".regex_find_all("[0-9]+") == ["1", "22"]"#,
     )
@@ -89,26 +87,20 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
         })
 }
 
-thread_local! {
-    /// The last pattern that wasn't known when its expression was compiled, for loops.
-    static LAST: RefCell<Option<(Str, Regex)>> = const { RefCell::new(None) };
-}
+/// The last pattern that was no literal of its expression: a loop mostly has one.
+pub type Last = Option<(Str, Regex)>;
 
 /// Applies a pattern that is an argument as well.
 ///
 /// # Errors
 /// Where it is none, or an argument is no text.
-pub(crate) fn call(apply: Apply, args: &[Value]) -> Result<Applied, String> {
+pub(crate) fn call(last: &mut Last, apply: Apply, args: &[Value]) -> Result<Applied, String> {
     let (text, pattern) = (args::text(args, 0)?, args::text(args, 1)?);
-    LAST.with_borrow_mut(|last| match last {
-        Some((known, regex)) if known == pattern => Ok(apply(regex, text)),
-        _ => {
-            let regex = regex(pattern)?;
-            let applied = apply(&regex, text);
-            *last = Some((pattern.clone(), regex));
-            Ok(applied)
-        }
-    })
+    if let Some((_, regex)) = last.as_ref().filter(|(known, _)| known == pattern) {
+        return Ok(apply(regex, text));
+    }
+    let (_, regex) = last.insert((pattern.clone(), regex(pattern)?));
+    Ok(apply(regex, text))
 }
 
 fn is_match(regex: &Regex, text: &str) -> Applied {
