@@ -84,6 +84,24 @@ impl Expr {
         }
     }
 
+    /// Takes `bytes` off the start and end of all spans.
+    pub fn move_back(&mut self, bytes: u32) {
+        self.span.move_back(bytes);
+        match &mut self.kind {
+            ExprKind::Select { field: name, .. } | ExprKind::Call { function: name, .. } => {
+                name.span.move_back(bytes);
+            }
+            ExprKind::Binary(op, ..) => op.span.move_back(bytes),
+            ExprKind::Record { name, fields } => {
+                name.span.move_back(bytes);
+                let names = fields.iter_mut().map(|field| &mut field.name);
+                names.for_each(|name| name.span.move_back(bytes));
+            }
+            _ => {}
+        }
+        self.each_part_mut(|part| part.move_back(bytes));
+    }
+
     /// The expressions directly inside this one, in the order written.
     pub fn parts(&self) -> Vec<&Expr> {
         let mut parts = Vec::new();

@@ -6,14 +6,11 @@
 use std::cell::Cell;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal};
-use crate::base::FileId;
-use crate::diag::Diagnostics;
 use crate::expr::function::{Length, meant};
 use crate::expr::ty::Type;
-use crate::ir::Flow;
 use crate::ir::graph::{Graph, Node};
 use crate::ir::node::Work;
-use crate::parse;
+use crate::ir::{self, Flow};
 
 /// Expressions that are looked into for one list, so that `let` names that double each other come to an end.
 const MOST: u32 = 200;
@@ -29,13 +26,8 @@ pub(super) struct Scope<'g> {
 
 impl Scope<'_> {
     /// The most elements of a list; `None` where nothing is known.
-    pub fn most(&self, text: &str) -> Option<u64> {
-        self.text(text, &Cell::new(MOST))
-    }
-
-    fn text(&self, text: &str, left: &Cell<u32>) -> Option<u64> {
-        let list = parse::expression(text, FileId(0), &mut Diagnostics::new())?;
-        self.list(&list, left)
+    pub fn most(&self, list: &ir::Expr) -> Option<u64> {
+        self.list(list.tree().ok()?, &Cell::new(MOST))
     }
 
     fn list(&self, list: &Expr, left: &Cell<u32>) -> Option<u64> {
@@ -75,7 +67,7 @@ impl Scope<'_> {
                     .chain(&node.lets_within)
                     .chain(&node.lets_behind);
                 let bound = lets.find(|bound| bound.name == *name)?;
-                self.text(&bound.value.text, left)
+                self.list(bound.value.tree().ok()?, left)
             }
             _ => None,
         }

@@ -8,10 +8,10 @@ use std::cell::RefCell;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::base::id::Id;
-use crate::ir::Flow;
 use crate::ir::graph::{End, Graph, Node, NodeId};
 use crate::ir::jump::{Jump, Route, Target};
 use crate::ir::node::Work;
+use crate::ir::{self, Flow};
 
 use super::length::Scope;
 use super::reach::tools_of;
@@ -291,7 +291,7 @@ impl<'g> Ways<'g> {
                     ..
                 } => {
                     sure.extend(self.named(node, worker).into_iter().map(|way| Way {
-                        tasks: self.tasks(var, &items.text),
+                        tasks: self.tasks(var, items),
                         ..way
                     }));
                     let behind = then.iter().flat_map(|target| match target {
@@ -360,7 +360,7 @@ impl<'g> Ways<'g> {
                 then,
                 ..
             } => {
-                let mut ways = self.way(*worker, self.tasks(var, &items.text));
+                let mut ways = self.way(*worker, self.tasks(var, items));
                 let behind = then.iter().flat_map(|target| self.target(target));
                 ways.extend(self.fan_out(*worker, behind.collect()));
                 ways
@@ -387,10 +387,10 @@ impl<'g> Ways<'g> {
         })
     }
 
-    fn tasks(&self, var: &str, items: &str) -> Tasks {
+    fn tasks(&self, var: &str, items: &ir::Expr) -> Tasks {
         match self.scope.most(items) {
             Some(count) => Tasks::Many(count),
-            None => Tasks::Any(format!("each {var} in {items}")),
+            None => Tasks::Any(format!("each {var} in {}", items.text)),
         }
     }
 

@@ -59,6 +59,12 @@ impl Span {
         }
     }
 
+    /// Takes `bytes` off its start and its end.
+    pub fn move_back(&mut self, bytes: u32) {
+        self.start = self.start.saturating_sub(bytes);
+        self.end = self.end.saturating_sub(bytes);
+    }
+
     /// The empty span at the start of this one, where something is missing.
     pub fn before(self) -> Span {
         Span {

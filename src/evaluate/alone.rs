@@ -170,10 +170,7 @@ fn field(name: &str, ty: Type, at: Place) -> Field {
 }
 
 fn expr(text: &str, at: Place) -> Expr {
-    Expr {
-        text: text.to_owned(),
-        at,
-    }
+    Expr::new(text.to_owned(), at)
 }
 
 fn always(to: Target) -> Route {

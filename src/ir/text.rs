@@ -1,7 +1,12 @@
 //! Texts that the runtime compiles: expressions and templates, with their places.
 
+use std::sync::{Arc, OnceLock};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::ast;
+use crate::expr::eval::{CompileError, read};
 
 /// A place in the flow's source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -16,13 +21,56 @@ pub struct Place {
     pub offset: u32,
 }
 
-/// An expression of the language, as written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// An expression of the language: its text, which is all that is written to JSON, and its tree.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Expr {
     /// Its text.
     pub text: String,
     /// Where the text begins.
     pub at: Place,
+    /// What the text says; of an expression that was loaded it is made when it is first asked for.
+    #[serde(skip)]
+    #[schemars(skip)]
+    tree: OnceLock<Result<Arc<ast::expr::Expr>, CompileError>>,
+}
+
+/// The text says it all.
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.at == other.at
+    }
+}
+
+impl Expr {
+    /// That text.
+    pub fn new(text: String, at: Place) -> Self {
+        Self {
+            text,
+            at,
+            tree: OnceLock::new(),
+        }
+    }
+
+    /// A text that was parsed: `tree` is its tree, with spans that count from the start of the file.
+    pub fn of_tree(text: String, at: Place, tree: &ast::expr::Expr) -> Self {
+        let mut tree = tree.clone();
+        tree.move_back(at.offset);
+        Self {
+            text,
+            at,
+            tree: Ok(Arc::new(tree)).into(),
+        }
+    }
+
+    /// Its tree. Spans count from the start of the text.
+    ///
+    /// # Errors
+    /// Where the text of an IR that was not made here is no expression.
+    pub fn tree(&self) -> Result<&Arc<ast::expr::Expr>, &CompileError> {
+        self.tree
+            .get_or_init(|| read(&self.text).map(Arc::new))
+            .as_ref()
+    }
 }
 
 /// A Jinja template, indentation and escapes already removed.

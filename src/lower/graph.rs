@@ -65,10 +65,7 @@ impl Lowering<'_> {
         };
         let items = graph.bound.iter().map(|bound| ItemParam {
             name: bound.param.clone(),
-            ty: Expr {
-                text: text(bound.written.takes),
-                at: self.place(bound.written.takes),
-            },
+            ty: Expr::new(text(bound.written.takes), self.place(bound.written.takes)),
             default: bound.written.default.map(text),
         });
         let context = graph.context.as_ref();
@@ -84,10 +81,7 @@ impl Lowering<'_> {
                 .map(|field| self.shared_field(graph, field))
                 .collect(),
             leaves: graph.leaves.iter().map(|name| name.node.clone()).collect(),
-            text: Expr {
-                text: text(graph.span),
-                at: self.place(graph.span),
-            },
+            text: Expr::new(text(graph.span), self.place(graph.span)),
             texts: texts_elsewhere(graph),
             at: self.place(graph.span),
         }

@@ -49,7 +49,11 @@ pub fn lower(program: &Program, checked: &Checked, sources: &SourceMap) -> Flow 
         let has_params = !graph.params.is_empty() || !graph.bound.is_empty();
         has_params && named.insert(graph.name.node.as_str())
     });
-    let cx = Lowering { program, sources };
+    let cx = Lowering {
+        program,
+        sources,
+        is_folded: instances.is_some(),
+    };
     Flow {
         format: FORMAT,
         files: text::files(sources),
@@ -76,6 +80,8 @@ pub fn lower(program: &Program, checked: &Checked, sources: &SourceMap) -> Flow 
 struct Lowering<'a> {
     program: &'a Program,
     sources: &'a SourceMap,
+    /// Whether expressions of the program may say less than their texts, since parameters have their values there.
+    is_folded: bool,
 }
 
 impl Lowering<'_> {

@@ -45,9 +45,11 @@ fn relative(folder: &[&str], name: &str) -> String {
 impl Lowering<'_> {
     /// The expression as written, comments inside included.
     pub fn expr(&self, expr: &ast::Expr) -> Expr {
-        Expr {
-            text: self.sources.text(expr.span).to_owned(),
-            at: self.place(expr.span),
+        let text = self.sources.text(expr.span).to_owned();
+        let at = self.place(expr.span);
+        match self.is_folded {
+            true => Expr::new(text, at),
+            false => Expr::of_tree(text, at, expr),
         }
     }
 
@@ -112,10 +114,7 @@ impl Lowering<'_> {
     pub(super) fn left_out(&self, param: &Param, at: Place) -> Expr {
         let default = param.default.as_ref();
         let value = default.and_then(|e| default_value(e, &param.ty.node, &self.program.types));
-        Expr {
-            text: value.unwrap_or_default().to_string(),
-            at,
-        }
+        Expr::new(value.unwrap_or_default().to_string(), at)
     }
 
     /// Arguments, payloads, values of `with`.

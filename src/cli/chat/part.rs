@@ -6,12 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::base::FileId;
-use crate::diag::Diagnostics;
 use crate::expr::Type;
 use crate::expr::ty::MESSAGE;
-use crate::ir::{Flow, Graph, GraphId, Jump, Node, Route, SetItem, Work};
-use crate::parse::expression;
+use crate::ir::{self, Flow, Graph, GraphId, Jump, Node, Route, SetItem, Work};
 use crate::resolve::node::names;
 
 /// What a node does that a person sees.
@@ -85,7 +82,7 @@ fn of_node(flow: &Flow, graph: &Graph, node: &Node) -> Part {
 fn tells(graph: &Graph, node: &Node) -> bool {
     let ways = node.next.iter().flat_map(jumps);
     let mut written = node.set.iter().chain(ways.flat_map(|jump| &jump.set));
-    written.any(|item| is_messages(graph, item) && reads_reply(node, &item.value.text))
+    written.any(|item| is_messages(graph, item) && reads_reply(node, &item.value))
 }
 
 fn jumps(route: &Route) -> Vec<&Jump> {
@@ -101,22 +98,13 @@ fn is_messages(graph: &Graph, item: &SetItem) -> bool {
 }
 
 /// Whether an expression reads the reply, itself or by a `let` of the node.
-fn reads_reply(node: &Node, text: &str) -> bool {
-    let Some(expr) = expression(text, FileId(0), &mut Diagnostics::new()) else {
-        return false;
+fn reads_reply(node: &Node, expr: &ir::Expr) -> bool {
+    let reads = |expr: &ir::Expr, wanted: &[&str]| {
+        let tree = expr.tree();
+        tree.is_ok_and(|tree| wanted.iter().any(|name| names(tree, name)))
     };
-    let own = ["reply", "transcript"]
-        .iter()
-        .any(|name| names(&expr, name));
-    let lets = node.lets_behind.iter();
-    own || lets
-        .filter(|bound| bound.name != text && names(&expr, &bound.name))
-        .any(|bound| {
-            let value = expression(&bound.value.text, FileId(0), &mut Diagnostics::new());
-            value.is_some_and(|value| {
-                ["reply", "transcript"]
-                    .iter()
-                    .any(|name| names(&value, name))
-            })
-        })
+    const REPLY: [&str; 2] = ["reply", "transcript"];
+    let mut lets = node.lets_behind.iter();
+    reads(expr, &REPLY)
+        || lets.any(|bound| reads(expr, &[&bound.name]) && reads(&bound.value, &REPLY))
 }

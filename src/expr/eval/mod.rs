@@ -40,7 +40,7 @@ use crate::value::Value;
 
 pub(in crate::expr) use error::brief;
 pub use error::{CompileError, ErrorKind, EvalError};
-pub use shown::{read_by, shows_no_secret};
+pub use shown::shows_no_secret;
 pub use template::TemplateProgram;
 
 use compiler::Compiler;
@@ -125,20 +125,24 @@ fn program(expr: &Expr, mut compiler: Compiler<'_>) -> Result<Program, CompileEr
 /// # Errors
 /// The first syntax error, or as [`compile`].
 pub fn compile_text(text: &str, scope: &Scope, types: &TypeTable) -> Result<Program, CompileError> {
+    compile(&read(text)?, scope, types)
+}
+
+/// Parses a text that is one expression. Spans count from its start.
+///
+/// # Errors
+/// The first syntax error.
+pub fn read(text: &str) -> Result<Expr, CompileError> {
     let mut diags = Diagnostics::new();
     let parsed = parse::expression(text, FileId(0), &mut diags);
-    if let Some(first) = diags
-        .iter()
-        .find(|diagnostic| diagnostic.level == Level::Error)
-    {
-        return Err(CompileError {
-            message: first.message.clone(),
-            span: first.span(),
-        });
-    }
-    match parsed {
-        Some(expr) => compile(&expr, scope, types),
-        None => Err(CompileError {
+    let wrong = diags.iter().find(|found| found.level == Level::Error);
+    match (wrong, parsed) {
+        (None, Some(expr)) => Ok(expr),
+        (Some(wrong), _) => Err(CompileError {
+            message: wrong.message.clone(),
+            span: wrong.span(),
+        }),
+        (None, None) => Err(CompileError {
             message: "expected an expression".to_owned(),
             span: Span::default(),
         }),

@@ -6,27 +6,13 @@
 use std::collections::BTreeSet;
 
 use crate::ast::expr::{Expr, ExprKind, Literal};
-use crate::base::FileId;
-use crate::diag::Diagnostics;
-use crate::expr::infer::reads;
-use crate::expr::{Scope, Slot};
-use crate::parse;
 
 /// Names whose fields are looked at one by one.
 const ROOTS: [&str; 4] = ["state", "context", "params", "run"];
 
 /// Whether an expression reads nothing but fields that bear none of the names in `secret`.
-pub fn shows_no_secret(text: &str, secret: &BTreeSet<String>) -> bool {
-    let mut ignored = Diagnostics::new();
-    let parsed = parse::expression(text, FileId(0), &mut ignored);
-    parsed.is_some_and(|expr| is_open(&expr, secret, false))
-}
-
-/// Names that an expression's text reads, but for fields of `state`; none where it is no expression.
-pub fn read_by(text: &str, scope: &Scope) -> BTreeSet<Slot> {
-    let mut ignored = Diagnostics::new();
-    let parsed = parse::expression(text, FileId(0), &mut ignored);
-    parsed.map_or_else(BTreeSet::new, |expr| reads(&expr, scope).slots)
+pub fn shows_no_secret(expr: &Expr, secret: &BTreeSet<String>) -> bool {
+    is_open(expr, secret, false)
 }
 
 /// `selected`: whether a field of it is read, so that it is not shown as a whole.

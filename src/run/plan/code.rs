@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::ast::expr::Expr;
 use crate::base::{Span, cancel};
-use crate::expr::eval::{self, Effect, Env, Program};
+use crate::expr::eval::{self, CompileError, Effect, Env, Program};
+use crate::expr::infer::reads;
 use crate::expr::scope::StateFields;
 use crate::expr::template::Template;
 use crate::expr::{Scope, Slot, Type};
@@ -69,15 +71,19 @@ impl<'a> Builder<'a> {
     /// Where it can't be.
     pub fn code(&self, expr: &ir::Expr, scope: &Scope) -> Result<Code, PlanError> {
         let source = self.source(&expr.text, expr.at, vec![first(expr.at)]);
-        let program = eval::compile_text(&expr.text, scope, &self.flow.types).map_err(|error| {
+        let refused = |error: &CompileError| {
             let place = source.passage(error.span);
             PlanError::new(format!("{place}: {}", error.message))
-        })?;
+        };
+        let tree = expr.tree().map_err(refused)?.clone();
+        let program =
+            eval::compile(&tree, scope, &self.flow.types).map_err(|error| refused(&error))?;
         let secret = &self.secret;
         Ok(Code {
             program,
             source,
-            shows_values: secret.is_empty() || eval::shows_no_secret(&expr.text, secret),
+            shows_values: secret.is_empty() || eval::shows_no_secret(&tree, secret),
+            tree,
         })
     }
 
@@ -196,6 +202,7 @@ impl Source {
 
 /// A compiled expression.
 pub struct Code {
+    tree: Arc<Expr>,
     program: Program,
     source: Source,
     /// Whether its errors may show the values that it met: not where one could be a secret.
@@ -261,6 +268,11 @@ impl Code {
             ..Span::default()
         };
         self.source.passage(whole)
+    }
+
+    /// The names that it reads, but for fields of `state`.
+    pub fn reads(&self, scope: &Scope) -> BTreeSet<Slot> {
+        reads(&self.tree, scope).slots
     }
 
     /// As it was written.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use crate::expr::eval::read_by;
 use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::narrow::{Argument, Limit, Narrowed};
@@ -48,7 +47,7 @@ pub fn plan(
             scope.declare(param.name.as_str(), Type::Json);
         }
         let conditions = narrowed.conditions.iter();
-        let conditions = conditions
+        let conditions: Vec<Code> = conditions
             .map(|condition| builder.code(condition, &scope))
             .collect::<Result<_, _>>()?;
         let value = |param: &RecordField| narrowed.fixed.iter().find(|arg| arg.name == param.name);
@@ -64,8 +63,12 @@ pub fn plan(
             let param = tool.params.get(slot.0 as usize);
             param.is_some_and(|param| value(param).is_some())
         };
-        let hidden = |text: &str| read_by(text, &scope).iter().any(hides);
-        let spec = narrow(spec(builder, tool, &open), tool, (narrowed, &hidden));
+        let shown = |index: &u32| {
+            let condition = conditions.get(*index as usize);
+            condition.filter(|condition| !condition.reads(&scope).iter().any(hides))
+        };
+        let shown: Vec<&Code> = narrowed.in_words.iter().filter_map(shown).collect();
+        let spec = narrow(spec(builder, tool, &open), tool, (narrowed, &shown));
         let plan = NarrowPlan {
             fixed: given,
             open,
@@ -77,11 +80,7 @@ pub fn plan(
     Ok(plans)
 }
 
-fn narrow(
-    mut spec: ToolSpec,
-    tool: &Tool,
-    (narrowed, hidden): (&Narrowed, &dyn Fn(&str) -> bool),
-) -> ToolSpec {
+fn narrow(mut spec: ToolSpec, tool: &Tool, (narrowed, shown): (&Narrowed, &[&Code])) -> ToolSpec {
     let fixed = |name: &String| narrowed.fixed.iter().any(|arg| arg.name == *name);
     let arguments = narrowed.arguments.iter();
     for argument in arguments.filter(|argument| !fixed(&argument.name)) {
@@ -98,15 +97,12 @@ fn narrow(
             required.push(name.into());
         }
     }
-    for index in &narrowed.in_words {
-        let condition = narrowed.conditions.get(*index as usize);
-        if let Some(condition) = condition.filter(|condition| !hidden(&condition.text)) {
-            if !spec.description.is_empty() {
-                spec.description.push('\n');
-            }
-            let line = format!("Only calls with `{}` are accepted.", condition.text);
-            spec.description.push_str(&line);
+    for condition in shown {
+        if !spec.description.is_empty() {
+            spec.description.push('\n');
         }
+        let line = format!("Only calls with `{}` are accepted.", condition.text());
+        spec.description.push_str(&line);
     }
     spec
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::expr::eval::read_by;
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::ToolId;
 use crate::ir::node::Permit;
@@ -94,11 +93,11 @@ fn one(
         let pins = pins.iter().map(|pin| {
             let param = params.iter().find(|param| param.name == pin.name);
             let late = each.as_ref().filter(|each| each.by_answer);
-            let of_late =
-                late.is_some_and(|each| read_by(&pin.value.text, scope).contains(&each.var));
+            let value = builder.code(&pin.value, scope)?;
+            let of_late = late.is_some_and(|each| value.reads(scope).contains(&each.var));
             Ok(PinPlan {
                 name: param.map_or(&*pin.name, |param| param.outer_name()).into(),
-                value: builder.code(&pin.value, scope)?,
+                value,
                 by_answer: pin.by_answer || of_late,
             })
         });
@@ -114,9 +113,7 @@ fn one(
         each,
     };
     let texts = plan.by_answer();
-    let mut reads: BTreeSet<Slot> = texts
-        .flat_map(|(_, code)| read_by(code.text(), scope))
-        .collect();
+    let mut reads: BTreeSet<Slot> = texts.flat_map(|(_, code)| code.reads(scope)).collect();
     if let Some(each) = &plan.each {
         reads.remove(&each.var);
         scope.forget(each.var);
@@ -124,7 +121,7 @@ fn one(
     // A later one may use those before it.
     for (slot, code) in lets.iter().rev() {
         if reads.remove(slot) {
-            reads.extend(read_by(code.text(), scope));
+            reads.extend(code.reads(scope));
             plan.lets.push(code.text().into());
         }
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, duration};
-use crate::diag::Diagnostics;
 use crate::expr::Scope;
 use crate::expr::infer::reads;
 use crate::expr::template;
@@ -16,7 +15,6 @@ use crate::ir::{
     Ask, Emit, Expr, FieldId, Flow, Graph, GraphId, Jump, ModelCall, ModelId, Node, Route, SetItem,
     Target, Template, ToolId, Work,
 };
-use crate::parse::expression;
 
 /// A heading and what stands below it.
 #[derive(Debug, Clone, PartialEq)]
@@ -401,9 +399,8 @@ impl<'a> Facts<'a> {
         };
         let mut found: BTreeSet<u32> = BTreeSet::new();
         for text in &self.texts {
-            let mut ignored = Diagnostics::new();
-            if let Some(expr) = expression(&text.text, FileId(0), &mut ignored) {
-                found.extend(reads(&expr, &scope).fields);
+            if let Ok(expr) = text.tree() {
+                found.extend(reads(expr, &scope).fields);
             }
         }
         for text in &self.templates {
