@@ -83,6 +83,40 @@
 //! step again; what has an entry in the journal is answered from it. Going back is no more than that: a fork is a new thread with the
 //! records of an old one up to a checkpoint, an edit one more checkpoint.
 //!
+//! # Glossary
+//!
+//! What the code's words mean. Most are those of compilers and of durable execution; how they hang together is told by an example in
+//! `docs/inside.md`.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | **Program** | A resolved flow: typed ids in place of names, expressions as trees ([`resolve::Program`]) |
+//! | **Instance** | A graph with values for its parameters: what is called monomorphization elsewhere ([`check::instance`]) |
+//! | **Block** | A node, a join, the entry or an end in the control-flow graph ([`check::cfg::BlockId`]) |
+//! | **Transition** | One of the alternatives behind a block. A finished block takes exactly one; it starts *all* of its successors, so that the graph is an AND-OR graph ([`check::cfg::model`]) |
+//! | **May happen in parallel** | Two nodes that can run in the same super-step. An over-approximation: it misses no pair ([`check::cfg::MayHappenInParallel`]) |
+//! | **Witness** | The two paths from a fork that a finding about parallel nodes shows |
+//! | **Flow state** | What is known at a node: places that are not null, fields that have a value ([`check::types::flow_state`]) |
+//! | **Narrowing** | What a condition proves of the types below it: `x != null` makes a `T?` a `T` ([`expr::infer::Narrowing`]). A tool's `where` narrows its arguments ([`check::narrow`]) |
+//! | **Label** | Untrusted, private or secret: a fact of a value that follows it through expressions, fields and calls. Called graphs have summaries ([`check::safety`]) |
+//! | **Sink** | A parameter that takes no untrusted text |
+//! | **Folding** | Evaluation before a run, of what is the same in every run ([`expr::fold`](mod@expr::fold)) |
+//! | **Cascade** | Findings that only follow from another one, which are left out ([`check::cascade`]) |
+//! | **Lowering** | From a program to the IR, [`ir::Flow`], whose JSON is the contract of compiler and runtime |
+//! | **Plan** | A flow whose expressions and templates are compiled to closures over slots ([`run::plan`]) |
+//! | **Slot** | A name of a scope as an index ([`expr::Slot`]) |
+//! | **Super-step** | All tasks that run at the same time, and the commit behind them. Each task sees the state as it was when the step began ([`run::step`]) |
+//! | **Task** | One visit of a node ([`run::task`]) |
+//! | **Frame** | A graph under way: its state and next tasks. A called graph is a frame within a task ([`run::frame`]) |
+//! | **Channel** | A field with its reducer, which puts several writes of a step together ([`run::channel`]) |
+//! | **Effect** | A call to the outside: of a model, a tool, a clock. Its key is made of what the task does |
+//! | **Journal** | The results of effects, each kept before what depends on it happens ([`run::journal`]) |
+//! | **Checkpoint** | What a super-step changed, as one record of the thread |
+//! | **Thread** | The records of one run and of those that went on from it. A **fork** is a new thread with the records up to a checkpoint |
+//! | **Lease** | The right of one process to write to a thread, with a number that grows ([`store`]) |
+//! | **Interrupt** | A question to a person, at which a run rests |
+//! | **Scenario** | A test of a flow: scripted models and tools, and what is expected ([`scenario`]) |
+//!
 //! # Invariants
 //!
 //! - Imports point to inner layers, only the outer ones touch the machine, only `parse` knows pest: `tests/layers.rs`.
