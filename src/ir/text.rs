@@ -21,6 +21,9 @@ pub struct Place {
     pub offset: u32,
 }
 
+/// What the text of an expression says. Spans count from the start of the text.
+pub type Tree = Arc<ast::expr::Expr>;
+
 /// An expression of the language: its text, which is all that is written to JSON, and its tree.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Expr {
@@ -31,7 +34,7 @@ pub struct Expr {
     /// What the text says; of an expression that was loaded it is made when it is first asked for.
     #[serde(skip)]
     #[schemars(skip)]
-    tree: OnceLock<Result<Arc<ast::expr::Expr>, CompileError>>,
+    tree: OnceLock<Result<Tree, CompileError>>,
 }
 
 /// The text says it all.
@@ -62,11 +65,11 @@ impl Expr {
         }
     }
 
-    /// Its tree. Spans count from the start of the text.
+    /// Its tree.
     ///
     /// # Errors
     /// Where the text of an IR that was not made here is no expression.
-    pub fn tree(&self) -> Result<&Arc<ast::expr::Expr>, &CompileError> {
+    pub fn tree(&self) -> Result<&Tree, &CompileError> {
         self.tree
             .get_or_init(|| read(&self.text).map(Arc::new))
             .as_ref()

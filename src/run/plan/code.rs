@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::ast::expr::Expr;
 use crate::base::{Span, cancel};
 use crate::expr::eval::{self, CompileError, Effect, Env, Program};
 use crate::expr::infer::reads;
 use crate::expr::scope::StateFields;
 use crate::expr::template::Template;
 use crate::expr::{Scope, Slot, Type};
-use crate::ir::text::Anchor;
+use crate::ir::text::{Anchor, Tree};
 use crate::ir::{self, ErrorKind, Flow, Place};
 use crate::run::effect::cancelled;
 use crate::run::error::{Passage, RunError};
@@ -202,7 +201,7 @@ impl Source {
 
 /// A compiled expression.
 pub struct Code {
-    tree: Arc<Expr>,
+    tree: Tree,
     program: Program,
     source: Source,
     /// Whether its errors may show the values that it met: not where one could be a secret.
