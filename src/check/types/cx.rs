@@ -270,8 +270,10 @@ impl<'a> Cx<'a> {
     /// Adds a name; what was known of one that it hides is forgotten.
     pub fn declare(&mut self, name: &str, ty: Type) {
         self.facts.known.forget(name);
-        self.lets
-            .retain(|known| known.name != name && !names(&known.value, name));
+        if self.scope.slot(name).is_some() {
+            self.lets
+                .retain(|known| known.name != name && !names(&known.value, name));
+        }
         self.scope.declare(name, ty);
     }
 
