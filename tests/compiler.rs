@@ -23,6 +23,7 @@ mod audit;
 mod audit_runs;
 mod cel;
 mod check;
+mod compile;
 mod dependencies;
 mod diff;
 mod differential;
