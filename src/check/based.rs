@@ -1,4 +1,4 @@
-//! `based_on`: circles, and fields that can't be made stale or reset.
+//! `based_on`: cycles, and fields that can't be made stale or reset.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -24,7 +24,7 @@ pub fn bases(graph: &Graph, diags: &mut Diagnostics) {
             diags.push(nothing_to_reset_to(field, based_on));
         }
     }
-    circles(graph, diags);
+    cycles(graph, diags);
 }
 
 fn given_by_the_caller(field: &Field, based_on: &BasedOn) -> Diagnostic {
@@ -46,8 +46,8 @@ fn nothing_to_reset_to(field: &Field, based_on: &BasedOn) -> Diagnostic {
         .help("give it one: `= ..` behind its type, or a type `T?`")
 }
 
-/// Reports each group of fields that are based on each other. What is kept out of the cascade closes no circle.
-fn circles(graph: &Graph, diags: &mut Diagnostics) {
+/// Reports each group of fields that are based on each other. What is kept out of the cascade closes no cycle.
+fn cycles(graph: &Graph, diags: &mut Diagnostics) {
     let mut bases: DiGraph<FieldId, Span> = DiGraph::new();
     let nodes: Vec<NodeIndex> = graph.fields.ids().map(|id| bases.add_node(id)).collect();
     for (id, field) in graph.fields.entries() {

@@ -45,11 +45,11 @@ fn calls_between(program: &Program, holds: impl Fn(GraphId) -> bool) -> DiGraph<
     calls
 }
 
-/// For each graph the number of its circle: graphs that call each other have the same.
-pub fn circles(program: &Program) -> BTreeMap<GraphId, usize> {
+/// For each graph the number of its cycle: graphs that call each other have the same.
+pub fn cycles(program: &Program) -> BTreeMap<GraphId, usize> {
     let calls = calls_between(program, |_| true);
-    let circles = kosaraju_scc(&calls).into_iter().enumerate();
-    let members = circles.flat_map(|(number, of)| of.into_iter().map(move |at| (at, number)));
+    let cycles = kosaraju_scc(&calls).into_iter().enumerate();
+    let members = cycles.flat_map(|(number, of)| of.into_iter().map(move |at| (at, number)));
     members
         .filter_map(|(at, number)| Some((*calls.node_weight(at)?, number)))
         .collect()

@@ -1,4 +1,4 @@
-//! `exit when`: a condition that nothing in the graph changes ends nothing, and no circle in which nothing changes it.
+//! `exit when`: a condition that nothing in the graph changes ends nothing, and no cycle in which nothing changes it.
 
 use std::cell::OnceCell;
 
@@ -13,7 +13,7 @@ use crate::resolve::program::Graph;
 use super::cfg::{BlockId, ControlFlowGraph, MayHappenInParallel, Written, exit};
 use super::types::beside;
 
-/// Which circles of a graph its `exit when` may end.
+/// Which cycles of a graph its `exit when` may end.
 pub struct Endings<'a> {
     cfg: &'a ControlFlowGraph,
     mhp: &'a MayHappenInParallel<'a>,
@@ -25,18 +25,18 @@ pub struct Endings<'a> {
 impl<'a> Endings<'a> {
     /// Looks at the conditions of a graph; those of a graph without any end nothing.
     pub fn of(graph: &Graph, cfg: &'a ControlFlowGraph, mhp: &'a MayHappenInParallel<'a>) -> Self {
-        let told: Vec<&Expr> = graph.exits.iter().collect();
+        let conditions: Vec<&Expr> = graph.exits.iter().collect();
         Self {
             cfg,
             mhp,
-            fields: exit::read(graph, &told),
+            fields: exit::read(graph, &conditions),
             beside: OnceCell::new(),
         }
     }
 
-    /// Whether something in a circle, or beside it, writes what a condition reads. What held before it was come to has
+    /// Whether something in a cycle, or beside it, writes what a condition reads. What held before it was come to has
     /// ended the graph there.
-    pub fn end(&self, circle: &[BlockId]) -> bool {
+    pub fn end(&self, cycle: &[BlockId]) -> bool {
         let Some(fields) = &self.fields else {
             return true;
         };
@@ -44,11 +44,11 @@ impl<'a> Endings<'a> {
             return false;
         }
         let cfg = self.cfg;
-        let mut writes = circle.iter().flat_map(|block| cfg.writes(*block));
+        let mut writes = cycle.iter().flat_map(|block| cfg.writes(*block));
         let inside = writes.any(|write| fields.contains(&write.field));
         inside || {
             let beside = self.beside.get_or_init(|| beside(cfg, self.mhp));
-            let mut nodes = circle.iter().filter_map(|block| match block {
+            let mut nodes = cycle.iter().filter_map(|block| match block {
                 BlockId::Node(id) => beside.get(id.0 as usize),
                 _ => None,
             });

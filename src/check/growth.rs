@@ -26,7 +26,7 @@ pub fn growing(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
     }
     let trimmed = trimmed(graph);
     let among = |block: BlockId| cfg.reached().contains(block);
-    let mut told: BTreeSet<FieldId> = BTreeSet::new();
+    let mut reported: BTreeSet<FieldId> = BTreeSet::new();
     for group in cfg.components_among(among, |_, transition| usual(transition), Wanted::Any) {
         let inside = |block: &BlockId| group.binary_search(block).is_ok();
         let transitions = || group.iter().flat_map(|block| cfg.transitions(*block));
@@ -44,7 +44,7 @@ pub fn growing(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
         let names = list(nodes.clone().map(|node| &*node.name));
         for write in nodes.flat_map(|node| &node.writes) {
             let grows = gathers(write.field) && !trimmed.contains(&write.field);
-            if grows && told.insert(write.field) {
+            if grows && reported.insert(write.field) {
                 diags.push(grows_in(graph, *write, &names));
             }
         }

@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`cfg`](mod@cfg) (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`fan_outs`], `first_value`, [`lasting`], [`lifetime`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`fan_outs`], `first_value`, [`lasting`], [`lifetime`], [`handlers`], [`error_node`], [`loops`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`] and [`cascade`], which suppresses what follows from an error.
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
@@ -15,7 +15,6 @@ pub mod cached;
 pub mod calls;
 pub mod cascade;
 pub mod cfg;
-pub mod circle;
 pub mod context;
 pub mod data;
 pub mod ends;
@@ -34,6 +33,7 @@ pub mod leave;
 pub mod library;
 pub mod lifetime;
 pub mod limit;
+pub mod loops;
 pub mod narrow;
 mod not_proven;
 pub mod order;
@@ -281,7 +281,7 @@ fn topology(
     let mut waiting = cfg::join::never(cfg, mhp, diags);
     waiting.extend(fan_outs::joined(graph, cfg, diags));
     let twice = cfg::duplicate_activation::found(graph, cfg, diags);
-    let told = cfg::conflicting_tasks::races(cfg, mhp, &twice, diags);
+    let reported = cfg::conflicting_tasks::races(cfg, mhp, &twice, diags);
     cfg::conflicting_siblings::races(cfg, mhp, diags);
     cfg::conflicting_joins::races(cfg, mhp, diags);
     handlers::handlers(graph, cfg, diags);
@@ -292,12 +292,12 @@ fn topology(
     cfg::incomplete_join::half_filled(cfg, mhp, arrivals, graph, &mut waiting, diags);
     let free = cfg::finish::finishing(cfg, &waiting);
     let endings = exits::Endings::of(graph, cfg, mhp);
-    let exits = |circle: &[BlockId]| endings.end(circle);
-    let of = (&waiting, &exits as cfg::graph::OfCircle);
-    let capped = cfg::visits::circles(cfg, &free, of, diags);
+    let exits = |cycle: &[BlockId]| endings.end(cycle);
+    let of = (&waiting, &exits as cfg::graph::OfCycle);
+    let capped = cfg::visits::cycles(cfg, &free, of, diags);
     cfg::reach::trapped(cfg, &free, (&capped, &exits), diags);
-    cfg::duplicate_activation::twice(cfg, &twice, &told, diags);
-    circle::circles(graph, cfg, mhp, &exits, diags);
+    cfg::duplicate_activation::twice(cfg, &twice, &reported, diags);
+    loops::loops(graph, cfg, mhp, &exits, diags);
     growth::growing(graph, cfg, diags);
     waiting
 }

@@ -99,8 +99,8 @@ impl<'a> Writer<'a> {
             return json!({ "type": "string" });
         };
         let names: Vec<&str> = declared.members.iter().map(|m| m.name.as_str()).collect();
-        let told = |m: &&EnumMember| !m.doc.is_empty() || !m.aliases.is_empty();
-        let documented = declared.members.iter().filter(told);
+        let documented = |m: &&EnumMember| !m.doc.is_empty() || !m.aliases.is_empty();
+        let documented = declared.members.iter().filter(documented);
         let mut lines: Vec<String> = Some(declared.doc.clone())
             .filter(|doc| !doc.is_empty())
             .into_iter()

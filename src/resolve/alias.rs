@@ -49,7 +49,7 @@ impl Resolver<'_> {
         Type::Error
     }
 
-    /// What an alias stands for. Circles are reported once, by the alias that closes one.
+    /// What an alias stands for. Cycles are reported once, by the alias that closes one.
     pub fn alias(&mut self, index: usize) -> Type {
         behind_what_they_name(index, self, Self::begin_alias, Self::finish_alias);
         let Some(alias) = self.aliases.get(index) else {

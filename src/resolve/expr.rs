@@ -62,8 +62,8 @@ impl Resolver<'_> {
                 }
                 None => {
                     let name = Name::new(ident.clone(), at);
-                    let torn = ident == "not" && self.is_torn(&name);
-                    !torn && self.type_name(file, &name, false)
+                    let damaged = ident == "not" && self.is_cut_off(&name);
+                    !damaged && self.type_name(file, &name, false)
                 }
             },
             ExprKind::Call {

@@ -209,7 +209,7 @@ impl Graph {
     /// Where an error of the node leads: its own `on_error`, else the graph's.
     ///
     /// The graph's does not serve a `branch` (whose conditions fail in the node that is followed by
-    /// it) nor a node that it leads to itself, which would run in a circle.
+    /// it) nor a node that it leads to itself, which would run in a cycle.
     pub fn on_error_of(&self, id: NodeId) -> Option<&Route> {
         let node = self.nodes.get(id)?;
         let own = node.on_error.as_deref();

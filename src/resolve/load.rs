@@ -63,7 +63,7 @@ pub(super) struct Loaded {
     /// Places of its syntax errors.
     pub errors: Vec<Span>,
     /// For each of them, where the text before it ends, blanks left out.
-    pub torn: Vec<u32>,
+    pub before_errors: Vec<u32>,
 }
 
 impl Loaded {
@@ -178,7 +178,7 @@ fn parse(
     let damaged = ast.damaged.clone();
     Loaded {
         id,
-        torn: errors
+        before_errors: errors
             .iter()
             .map(|error| before(error).len() as u32)
             .collect(),

@@ -217,12 +217,12 @@ impl Resolver<'_> {
 
     /// Whether the file stopped making sense within a name or right behind it, so that the name is
     /// likely not what was meant: `größe`, `not x`.
-    pub fn is_torn(&self, name: &Name) -> bool {
+    pub fn is_cut_off(&self, name: &Name) -> bool {
         let Some(file) = self.files.get(name.span.file.0 as usize) else {
             return false;
         };
         let within = |error: &Span| error.start <= name.span.start && name.span.end < error.end;
-        file.torn.contains(&name.span.end) || file.errors.iter().any(within)
+        file.before_errors.contains(&name.span.end) || file.errors.iter().any(within)
     }
 
     /// Whether a name is the first of its spelling in a list; another one is reported.

@@ -4,7 +4,7 @@
 /// memory for it, but no stack.
 ///
 /// `begin` gives what a declaration names, or nothing for one that was begun before; `finish` is called once for each that
-/// was begun. In a circle, one that it names may be begun and not finished.
+/// was begun. In a cycle, one that it names may be begun and not finished.
 pub(super) fn behind_what_they_name<C>(
     first: usize,
     all: &mut C,

@@ -181,7 +181,7 @@ pub struct InstanceDecl {
     /// Values of parameters, as written.
     pub args: Vec<item::NamedArg>,
     /// Whether a part of it did not parse, which may be a value that it lacks.
-    pub torn: bool,
+    pub damaged: bool,
     /// The whole item.
     pub span: Span,
 }

@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::ir::GraphId;
 use crate::resolve::Program;
 
-use super::super::calls::{callers, circles};
+use super::super::calls::{callers, cycles};
 use super::is;
 use super::places::Places;
 
@@ -116,13 +116,13 @@ pub fn suppress(program: &Program, places: &Places, diags: &mut Diagnostics) {
         };
     }
     let callers = callers(program);
-    let circles = circles(program);
+    let cycles = cycles(program);
     let mut open: Vec<GraphId> = first.keys().copied().collect();
     while let Some(id) = open.pop() {
         let own = first.get(&id).copied().unwrap_or(Stage::Use);
         for (caller, _) in callers.get(id).into_iter().flatten() {
             // What a called graph does not write its callers don't lack. Of graphs that call each other each has its own.
-            let stage = match circles.get(caller) == circles.get(&id) {
+            let stage = match cycles.get(caller) == cycles.get(&id) {
                 true => own,
                 false => own.min(Stage::Ways),
             };

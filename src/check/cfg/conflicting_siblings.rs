@@ -51,7 +51,7 @@ fn of_way(
     diags: &mut Diagnostics,
 ) {
     let mut known: HashMap<FieldId, (usize, FieldWriters)> = HashMap::new();
-    let mut told: HashSet<FieldId> = HashSet::new();
+    let mut reported: HashSet<FieldId> = HashSet::new();
     let mut found: BTreeMap<(FieldId, usize), Diagnostic> = BTreeMap::new();
     for (at, successor) in transition.successors.iter().enumerate() {
         let BlockId::Node(to) = successor.to else {
@@ -65,18 +65,18 @@ fn of_way(
             continue;
         }
         for (field, makers) in makers(cfg, at_goal(cfg, successor, steps)) {
-            let Some(name) = collides(cfg, field).filter(|_| !told.contains(&field)) else {
+            let Some(name) = collides(cfg, field).filter(|_| !reported.contains(&field)) else {
                 continue;
             };
             if let Some(write) = makers.stand_in().filter(|_| successor.many) {
-                told.insert(field);
+                reported.insert(field);
                 found.insert((field, at), sent(cfg, transition, successor, (write, name)));
                 continue;
             }
             let (before, others) = *known.entry(field).or_insert((at, makers));
             let both = others.collide(&makers).filter(|_| before != at);
             if let Some(writes) = both {
-                told.insert(field);
+                reported.insert(field);
                 let successors = [transition.successors.get(before), Some(successor)]
                     .map(|successor| successor.map(|g| g.to));
                 found.insert(
@@ -142,7 +142,7 @@ fn begin(cfg: &ControlFlowGraph, from: Option<BlockId>) -> String {
     }
 }
 
-/// Whether nothing can have come to a capped node before a way does: all other arrows into it are in its own circle, and the way is
+/// Whether nothing can have come to a capped node before a way does: all other arrows into it are in its own cycle, and the way is
 /// taken once.
 fn is_first(cfg: &ControlFlowGraph, from: Option<BlockId>, way: &Transition, to: NodeId) -> bool {
     let to = BlockId::Node(to);

@@ -34,21 +34,21 @@ pub fn races(
     twice: &[Twice],
     diags: &mut Diagnostics,
 ) -> BTreeSet<NodeId> {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let accompanied = |id: &NodeId| !mhp.partners(*id).is_empty();
     for (field, writers) in by_field(cfg, cfg.nodes.ids().filter(accompanied)) {
         let (Some(clash), Some(name)) = (clash(&writers, mhp), collides(cfg, field)) else {
             continue;
         };
         let again = twice.iter().find(|twice| clash.nodes.contains(&twice.node));
-        told.extend(again.map(|twice| twice.node));
+        reported.extend(again.map(|twice| twice.node));
         let found = clash.report(cfg, mhp, name);
         diags.push(match again {
             Some(twice) => found.help(twice.help_beside(cfg)),
             None => found,
         });
     }
-    told
+    reported
 }
 
 /// The first two of the writers that may run together, and as many of the others as are shown.

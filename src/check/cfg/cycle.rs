@@ -1,4 +1,4 @@
-//! Circles: the witness of one, and those that only `branch` nodes make.
+//! Cycles: the witness of one, and those that only `branch` nodes make.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -9,14 +9,14 @@ use super::finish::usual;
 use super::graph::Wanted;
 use super::model::{BlockId, ControlFlowGraph, Transition};
 
-/// Most places of a circle that a message points at.
+/// Most places of a cycle that a message points at.
 const SHOWN: usize = 8;
 
-/// A circle: each block leads to the next, the last to the first.
+/// A cycle: each block leads to the next, the last to the first.
 pub struct Cycle(Vec<BlockId>);
 
 impl Cycle {
-    /// Points at each arrow of the circle but the one that the finding itself points at.
+    /// Points at each arrow of the cycle but the one that the finding itself points at.
     pub fn labels(&self, cfg: &ControlFlowGraph, mut found: Diagnostic) -> Diagnostic {
         let at = found.span();
         let next = self.0.iter().skip(1).chain(self.0.first());
@@ -48,7 +48,7 @@ impl Cycle {
     }
 }
 
-/// Points at the arrows of a shortest circle among some blocks, errors left out.
+/// Points at the arrows of a shortest cycle among some blocks, errors left out.
 pub fn rounds(cfg: &ControlFlowGraph, group: &[BlockId], found: Diagnostic) -> Diagnostic {
     let inside = |_: BlockId, transition: &Transition, to: BlockId| {
         usual(transition) && group.binary_search(&to).is_ok()
@@ -60,13 +60,13 @@ pub fn rounds(cfg: &ControlFlowGraph, group: &[BlockId], found: Diagnostic) -> D
     }
 }
 
-/// A shortest circle through a block, by the arrows that count.
+/// A shortest cycle through a block, by the arrows that count.
 pub fn shortest(
     cfg: &ControlFlowGraph,
     through: BlockId,
     take: impl Fn(BlockId, &Transition, BlockId) -> bool,
 ) -> Option<Cycle> {
-    // Only what is come to has an entry: a flow may have thousands of small circles.
+    // Only what is come to has an entry: a flow may have thousands of small cycles.
     let mut from: HashMap<usize, BlockId> = HashMap::new();
     let mut open = VecDeque::from([through]);
     while let Some(block) = open.pop_front() {
@@ -109,8 +109,8 @@ fn back(
     Cycle(blocks)
 }
 
-/// Reports circles made of `branch` nodes alone: a branch is followed without a super-step, so such
-/// a circle would never come to one.
+/// Reports cycles made of `branch` nodes alone: a branch is followed without a super-step, so such
+/// a cycle would never come to one.
 pub fn branches(cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
     let branch = |block: BlockId| match block {
         BlockId::Node(id) => cfg.nodes.get(id).filter(|node| node.synthetic.is_none()),

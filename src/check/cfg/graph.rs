@@ -72,8 +72,8 @@ pub enum Wanted {
     Any,
 }
 
-/// What is asked of a circle: whether something holds of its blocks.
-pub type OfCircle<'f> = &'f dyn Fn(&[BlockId]) -> bool;
+/// What is asked of a cycle: whether something holds of its blocks.
+pub type OfCycle<'f> = &'f dyn Fn(&[BlockId]) -> bool;
 
 /// The petgraph graph, with the answers that are known.
 #[derive(Debug, Clone, Default)]

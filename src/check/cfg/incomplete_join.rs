@@ -4,7 +4,7 @@
 //! member, some two neighbours part there too. The way of the first is followed backwards. Where an arrow has others beside it
 //! and one of them may still lead to the second member, the ways part there: that is their fork. Where `start` is met before any
 //! fork, the first member comes alone, whatever jump brings it there: an arm, a tool, an error, a cap, a timeout. Where the
-//! join itself is met, a circle comes back to one of its members only. Behind the fork, a way that leads past a member
+//! join itself is met, a cycle comes back to one of its members only. Behind the fork, a way that leads past a member
 //! leaves the others waiting: it is reported where a jump of a node takes it, and counts for what is written behind the join
 //! whatever takes it.
 
@@ -57,7 +57,7 @@ struct Pair {
     path: Vec<Span>,
     /// The path begins at the join itself.
     again: bool,
-    /// Where the path comes into the member's usual ways, for a circle.
+    /// Where the path comes into the member's usual ways, for a cycle.
     back: Option<Span>,
     /// Ways behind their fork that lead past the first one.
     past: Vec<Past>,
@@ -261,7 +261,7 @@ impl<'a> Search<'a> {
         if let Some(known) = self.known.get(&(member, first)) {
             return *known;
         }
-        // What stands behind the member leads to it only in its own circle.
+        // What stands behind the member leads to it only in its own cycle.
         let upto = self.cfg.component(wanted);
         // By block where it was come from.
         let mut seen = BTreeMap::from([(first, None)]);
@@ -331,7 +331,7 @@ impl<'a> Search<'a> {
                 _ => None,
             };
             for (at, transition) in self.cfg.transitions(block).iter().enumerate() {
-                // A cap is met only where a circle leads back.
+                // A cap is met only where a cycle leads back.
                 if transition.kind == EdgeKind::Visits && !self.cfg.goes_round(block) {
                     continue;
                 }

@@ -23,7 +23,7 @@ pub fn never(
     silent
 }
 
-/// Reports joins that wait for what only they lead to, also in a circle of several.
+/// Reports joins that wait for what only they lead to, also in a cycle of several.
 fn behind_itself(
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,

@@ -58,7 +58,7 @@ pub struct LeavesUnwritten<'a> {
     known: Known<'a>,
     /// What can be avoided where a block is come to, by number; of a node that is capped, for the first time.
     first: Vec<FieldSet>,
-    /// The same where a capped node is come to from its own circle.
+    /// The same where a capped node is come to from its own cycle.
     again: Vec<FieldSet>,
     /// Of joins that some way leads past: what can be avoided on such ways, by the member that does not come.
     lost: HashMap<JoinId, BTreeMap<NodeId, FieldSet>>,
@@ -386,7 +386,7 @@ impl<'a> LeavesUnwritten<'a> {
         ways
     }
 
-    /// Whether an arrow stays in the circle of what it leads to.
+    /// Whether an arrow stays in the cycle of what it leads to.
     fn returns(&self, to: BlockId, from: Option<BlockId>) -> bool {
         from.is_some_and(|from| self.cfg.same_component(from, to))
     }
@@ -395,5 +395,5 @@ impl<'a> LeavesUnwritten<'a> {
 /// An arrow of a way: what it comes from (`None` is `start`), the alternative, and which of its targets.
 pub type Step<'a> = (Option<BlockId>, &'a Transition, &'a Successor);
 
-/// Where a way is: at a block, and whether it is come to from its own circle.
+/// Where a way is: at a block, and whether it is come to from its own cycle.
 type State = (BlockId, bool);

@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use super::block_set::BlockSet;
 use super::cycle::rounds;
 use super::finish::usual;
-use super::graph::{OfCircle, Wanted};
+use super::graph::{OfCycle, Wanted};
 use super::model::{Block, BlockId, ControlFlowGraph};
 
 /// Reports nodes that nothing leads to. Of nodes that only unreachable ones lead to, the first is enough.
@@ -34,13 +34,13 @@ pub fn unreachable(cfg: &ControlFlowGraph, reached: &BlockSet, diags: &mut Diagn
     }
 }
 
-/// Reports circles without a way out. Errors don't count as a way out, nor does one of several targets:
-/// the others go round on. Blocks of `reported` are in a circle that was reported already; `exits` says of a circle whether the
+/// Reports cycles without a way out. Errors don't count as a way out, nor does one of several targets:
+/// the others go round on. Blocks of `reported` are in a cycle that was reported already; `exits` says of a cycle whether the
 /// graph's `exit when` may end it.
 pub fn trapped(
     cfg: &ControlFlowGraph,
     free: &BlockSet,
-    (reported, exits): (&BTreeSet<BlockId>, OfCircle),
+    (reported, exits): (&BTreeSet<BlockId>, OfCycle),
     diags: &mut Diagnostics,
 ) {
     let stuck = |block: BlockId| cfg.reached().contains(block) && !free.contains(block);
@@ -74,10 +74,10 @@ pub fn trapped(
     }
 }
 
-/// Leads back to the entry of its circle, by all ways; and where it is declared.
+/// Leads back to the entry of its cycle, by all ways; and where it is declared.
 type Rank = (bool, bool, Option<u32>);
 
-/// The edge that closes a circle: one that leads back to a block by which every way into the circle comes, which a circle that is
+/// The edge that closes a cycle: one that leads back to a block by which every way into the cycle comes, which a cycle that is
 /// entered in several places has not. One from where all ways go back comes first: what goes on as well is more likely meant. Then
 /// the one that is declared last.
 fn closing(cfg: &ControlFlowGraph, group: &[BlockId]) -> Option<Span> {
@@ -101,7 +101,7 @@ fn closing(cfg: &ControlFlowGraph, group: &[BlockId]) -> Option<Span> {
     best.map(|(_, span)| span)
 }
 
-/// Most arrows out of a circle that a message points at.
+/// Most arrows out of a cycle that a message points at.
 const ASIDE: usize = 3;
 
 fn nodes<'a>(cfg: &'a ControlFlowGraph, group: &[BlockId]) -> impl Iterator<Item = &'a Block> {

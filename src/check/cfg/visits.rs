@@ -1,4 +1,4 @@
-//! `max_visits` that lead in a circle: once all caps in it are full, a run that has come there never ends.
+//! `max_visits` that lead in a cycle: once all caps in it are full, a run that has come there never ends.
 
 use std::collections::BTreeSet;
 
@@ -9,22 +9,22 @@ use crate::ir::JoinId;
 use super::block_set::BlockSet;
 use super::cycle::shortest;
 use super::finish::{can_reach_exit, usual, waited};
-use super::graph::{OfCircle, Wanted};
+use super::graph::{OfCycle, Wanted};
 use super::model::{Block, BlockId, ControlFlowGraph, EdgeKind, Transition};
 
-/// Reports circles that go on for ever by a `max_visits`, among blocks that can come to an end as long as it is not met.
-/// `waiting` are joins that are waited at in vain; `exits` says of a circle whether the graph's `exit when` may end it. Gives back the blocks in them.
-pub fn circles(
+/// Reports cycles that go on for ever by a `max_visits`, among blocks that can come to an end as long as it is not met.
+/// `waiting` are joins that are waited at in vain; `exits` says of a cycle whether the graph's `exit when` may end it. Gives back the blocks in them.
+pub fn cycles(
     cfg: &ControlFlowGraph,
     free: &BlockSet,
-    (waiting, exits): (&BTreeSet<JoinId>, OfCircle),
+    (waiting, exits): (&BTreeSet<JoinId>, OfCycle),
     diags: &mut Diagnostics,
 ) -> BTreeSet<BlockId> {
     let mut reported = BTreeSet::new();
     if !cfg.nodes.iter().any(Block::is_capped) {
         return reported;
     }
-    // The list of an `each` doesn't change before a super-step has gone by: where it is not empty, nothing ends such a circle.
+    // The list of an `each` doesn't change before a super-step has gone by: where it is not empty, nothing ends such a cycle.
     let sends = |block: BlockId, way: &Transition| {
         is_capped(cfg, block) && taken(cfg, block, way) && way.successors.iter().any(|to| to.many)
     };

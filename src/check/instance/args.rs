@@ -30,7 +30,7 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
         let base = decl.base.and_then(|base| program.graphs.get(base));
         let mut cx = Cx::outside(program, decl.file);
         let call = (base, decl.base_name.span, decl.args.as_slice());
-        given(&mut cx, call, decl.torn, (&[], &mut wrong));
+        given(&mut cx, call, decl.damaged, (&[], &mut wrong));
         diags.append(cx.diags);
     }
     for graph in &program.graphs {
@@ -98,7 +98,7 @@ fn lets(node: &Node) -> Vec<&str> {
 fn given(
     cx: &mut Cx,
     (called, place, args): (Option<&Graph>, Span, &[NamedArg]),
-    torn: bool,
+    damaged: bool,
     (lets, wrong): (&[&str], &mut Wrong),
 ) {
     let Some(called) = called else {
@@ -121,7 +121,7 @@ fn given(
         constant(cx, &what, takes, lets, wrong);
     }
     // What did not parse may be what is lacking.
-    if !torn {
+    if !damaged {
         cx.lacking(&callee, args);
     }
 }

@@ -191,11 +191,11 @@ impl<'a> Cx<'a> {
             self.keys_of_lets(expr);
         }
         // One guard mends all that an expression does with a place that may be null.
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         let null = |found: &Diagnostic| found.code == &codes::NULL_NOT_HANDLED;
         found.retain(|found| {
             let value = found.value().filter(|_| null(found));
-            value.is_none_or(|of| told.insert(of.to_owned()))
+            value.is_none_or(|of| reported.insert(of.to_owned()))
         });
         self.hear(found);
         ty
@@ -228,17 +228,17 @@ impl<'a> Cx<'a> {
 
     /// Types a condition.
     pub fn condition(&mut self, expr: &Expr) {
-        let told = self.diags.len();
+        let reported = self.diags.len();
         self.infer(expr, Some(&Type::Bool));
-        if self.diags.len() > told {
+        if self.diags.len() > reported {
             self.wrong.push(expr.span);
         }
     }
 
     /// The type, with nothing reported.
     pub fn quiet(&self, expr: &Expr) -> Type {
-        let mut unheard = Diagnostics::new();
-        Checker::new(&self.scope, &self.program.types, &mut unheard)
+        let mut ignored = Diagnostics::new();
+        Checker::new(&self.scope, &self.program.types, &mut ignored)
             .knowing(self.facts.known.clone())
             .naming(&self.lets)
             .infer(expr, None)
@@ -249,16 +249,16 @@ impl<'a> Cx<'a> {
         let mut known = self.facts.known.clone();
         known.forget(place);
         known.anything = false;
-        let mut unheard = Diagnostics::new();
-        Checker::new(&self.scope, &self.program.types, &mut unheard)
+        let mut ignored = Diagnostics::new();
+        Checker::new(&self.scope, &self.program.types, &mut ignored)
             .knowing(known)
             .infer(expr, None)
     }
 
     /// Goes on where a condition has been found to hold (or not to).
     pub fn assume(&mut self, condition: &Expr, truth: bool) {
-        let mut unheard = Diagnostics::new();
-        let shown: Narrowing = Checker::new(&self.scope, &self.program.types, &mut unheard)
+        let mut ignored = Diagnostics::new();
+        let shown: Narrowing = Checker::new(&self.scope, &self.program.types, &mut ignored)
             .knowing(self.facts.known.clone())
             .naming(&self.lets)
             .facts(condition, truth);

@@ -61,7 +61,7 @@ pub(super) struct Entry {
     pub(super) facts: FlowState,
     /// For a branch: what may be written beside those that lead to it.
     beside: SharedSet<FieldId>,
-    /// Of a capped node, what is known where it is come to from its own circle.
+    /// Of a capped node, what is known where it is come to from its own cycle.
     pub(super) again: Option<Box<FlowState>>,
 }
 
@@ -162,7 +162,7 @@ pub(super) struct FlowTyping<'a> {
     pub(super) mhp: &'a MayHappenInParallel<'a>,
     pub(super) written: &'a Written,
     pub(super) effects: &'a WritesOnWays,
-    /// Nodes that some arrow leads to from their own circle.
+    /// Nodes that some arrow leads to from their own cycle.
     pub(super) back: BTreeSet<NodeId>,
     /// By node with `max_visits`: fields that are written by the time that it is full.
     around: BTreeMap<NodeId, Vec<FieldId>>,
@@ -306,7 +306,7 @@ impl<'a> FlowTyping<'a> {
             if transition.kind == EdgeKind::Edge && routed {
                 continue;
             }
-            // A cap is met when the node's own circle has led back to it.
+            // A cap is met when the node's own cycle has led back to it.
             if transition.kind == EdgeKind::Visits && entry.again.is_none() && self.comes_back(id) {
                 continue;
             }
@@ -332,7 +332,7 @@ impl<'a> FlowTyping<'a> {
         }
     }
 
-    /// Whether some arrow leads to a node from its own circle.
+    /// Whether some arrow leads to a node from its own cycle.
     fn comes_back(&self, id: NodeId) -> bool {
         self.back.contains(&id)
     }

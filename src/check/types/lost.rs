@@ -62,9 +62,9 @@ impl Cx<'_> {
             return;
         };
         let read = Inliner::new(&self.lets).with_stale().read(condition);
-        let mut unheard = Diagnostics::new();
+        let mut ignored = Diagnostics::new();
         let shown =
-            Checker::new(&self.scope, &self.program.types, &mut unheard).facts(&read, truth);
+            Checker::new(&self.scope, &self.program.types, &mut ignored).facts(&read, truth);
         let test = Some(condition.span);
         let lost = Lost { test, written };
         self.lost

@@ -36,7 +36,7 @@ pub struct Outcome {
 /// Types a node in a place where it may begin with the facts that `cx` has.
 pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     let mut out = Outcome::default();
-    let (entry, told) = (cx.facts.clone(), cx.diags.len());
+    let (entry, reported) = (cx.facts.clone(), cx.diags.len());
     let names = cx.scope.names.len();
     if let Some(record) = node.input_record {
         cx.declare("input", Type::Record(record));
@@ -85,7 +85,7 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     if node.let_twice {
         cx.diags.retain(|found| found.code != &codes::UNKNOWN_NAME);
     }
-    cx.diags.gather_nulls(told);
+    cx.diags.gather_nulls(reported);
     cx.scope.names.truncate(names);
     cx.lets.clear();
     cx.constants.clear();

@@ -33,7 +33,7 @@ struct Arrow {
 type Step = (BlockId, Option<BlockId>, Span);
 
 impl Trails {
-    /// Notes an arrow behind which fields lack a value. For each the first one counts, so that trails have no circles.
+    /// Notes an arrow behind which fields lack a value. For each the first one counts, so that trails have no cycles.
     pub fn note(
         &mut self,
         to: BlockId,
@@ -72,7 +72,7 @@ impl Trails {
         let mut trail = Vec::new();
         let (mut named, mut choices) = (0, 0);
         let mut at = block;
-        // The first arrows have no circles; more than there are can't be passed.
+        // The first arrows have no cycles; more than there are can't be passed.
         for _ in 0..=2 * (cfg.nodes.len() + cfg.joins.len()) {
             let Some(step) = self.first(at, field) else {
                 break;

@@ -33,7 +33,7 @@ pub struct Served {
     /// Names that stand for nothing in it, which is said there.
     unknown: BTreeSet<String>,
     /// A part of it was not read: what that declares is not known.
-    torn: bool,
+    damaged: bool,
 }
 
 /// A tool, as far as what serves it has to fit.
@@ -70,7 +70,7 @@ impl Served {
             models: models.map(|model| model.name.node.clone()).collect(),
             types: program.types.clone(),
             unknown: unknown.map(|unknown| unknown.name.clone()).collect(),
-            torn: found
+            damaged: found
                 .iter()
                 .any(|found| TORN.iter().any(|code| std::ptr::eq(*code, found.code))),
         }
@@ -132,7 +132,7 @@ impl<'a> Rule<'a> {
 
     /// A name that no flow has: an error where one that lacks its entry is nearly the same, else doubtful.
     fn unknown(&mut self, what: &str, name: &str, span: Span, lacking: BTreeSet<&str>) {
-        let said = |flow: &Served| flow.torn || flow.unknown.contains(name);
+        let said = |flow: &Served| flow.damaged || flow.unknown.contains(name);
         if self.flows.iter().any(said) {
             return;
         }
@@ -198,7 +198,7 @@ impl<'a> Rule<'a> {
 
     /// What of a query fits the tool of none of the flows.
     fn query(&mut self, tool: &str, spec: &SqlSpec, entry: Span, served: &[(&Shape, &TypeTable)]) {
-        if self.flows.iter().any(|flow| flow.torn) {
+        if self.flows.iter().any(|flow| flow.damaged) {
             return;
         }
         let misfits = served.iter().map(|(shape, types)| {
@@ -219,7 +219,7 @@ impl<'a> Rule<'a> {
     /// An argument in a template that the tool has not.
     fn argument(&mut self, tool: &str, used: &str, entry: Span, served: &[(&Shape, &TypeTable)]) {
         let has = |(shape, _): &(&Shape, &TypeTable)| shape.params.iter().any(|(p, _)| p == used);
-        let said = |flow: &Served| flow.torn || flow.unknown.contains(used);
+        let said = |flow: &Served| flow.damaged || flow.unknown.contains(used);
         if served.iter().any(has) || self.flows.iter().any(said) {
             return;
         }

@@ -183,9 +183,9 @@ impl Checker<'_> {
         if !is_simple(inner) {
             return false;
         }
-        let told = self.diags.len();
+        let reported = self.diags.len();
         let ty = self.expr(inner, None).without_null();
-        self.diags.truncate(told);
+        self.diags.truncate(reported);
         if ty == Type::Bool || !ordered(&ty) {
             return false;
         }

@@ -92,9 +92,9 @@ fn asked(checker: &mut Checker, expr: &Expr, field: &Expr) {
         checker.expr(operand, None);
         return;
     }
-    let told = checker.diags.len();
+    let reported = checker.diags.len();
     checker.expr(field, None);
-    if checker.diags.len() > told {
+    if checker.diags.len() > reported {
         return;
     }
     let known = std::mem::take(&mut checker.known);

@@ -39,9 +39,9 @@ impl Checker<'_> {
         }
         let before = self.known.clone();
         for operand in operands {
-            let told = self.diags.len();
+            let reported = self.diags.len();
             self.check(operand, &Type::Bool);
-            let wrong = self.diags.len() > told;
+            let wrong = self.diags.len() > reported;
             let known = self.facts(operand, op == LogicalOp::And).of_wrong(wrong);
             self.known = std::mem::take(&mut self.known).and(known);
         }
@@ -58,7 +58,7 @@ impl Checker<'_> {
         if !is_simple(first) || !others.iter().all(is_simple) {
             return false;
         }
-        let told = self.diags.len();
+        let reported = self.diags.len();
         let types = |checker: &mut Self, expr| checker.expr(expr, None).without_null();
         let ty = types(self, first);
         let plain = matches!(ty, Type::Bool | Type::Json | Type::Error | Type::Never);
@@ -68,8 +68,8 @@ impl Checker<'_> {
             true => Vec::new(),
             false => others.iter().map(|other| types(self, other)).collect(),
         };
-        if plain || self.diags.len() > told || !other.iter().all(same) {
-            self.diags.truncate(told);
+        if plain || self.diags.len() > reported || !other.iter().all(same) {
+            self.diags.truncate(reported);
             return false;
         }
         let shown = named(first, &self.show(&ty));
@@ -86,10 +86,10 @@ impl Checker<'_> {
         no: &Expr,
         expected: Option<&Type>,
     ) -> Type {
-        let (taker, told) = (self.taker.take(), self.diags.len());
+        let (taker, reported) = (self.taker.take(), self.diags.len());
         self.check(condition, &Type::Bool);
         self.taker = taker;
-        let wrong = self.diags.len() > told;
+        let wrong = self.diags.len() > reported;
         let when = self.facts(condition, true).of_wrong(wrong);
         let unless = self.facts(condition, false).of_wrong(wrong);
         let yes = self.under(when, |checker| checker.infer(yes, expected));

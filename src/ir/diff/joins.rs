@@ -20,9 +20,9 @@ impl Versions<'_> {
         let is = members(both.new, String::clone);
         let at = (Some(both.old.at), Some(both.new.at));
         let graph = &both.new.name;
-        let mut told: BTreeSet<&String> = BTreeSet::new();
+        let mut noted: BTreeSet<&String> = BTreeSet::new();
         for join in was.iter().filter(|join| !is.contains(join)) {
-            told.extend(join);
+            noted.extend(join);
             let join = join.join(", ");
             let message = format!(
                 "graph `{graph}` has no join of `[{join}]` any more, at which a thread may wait"
@@ -38,7 +38,7 @@ impl Versions<'_> {
                 .map(|member| format!("`{member}`"))
                 .collect();
             // A join that has other members now is said as one that is gone.
-            if before.is_empty() || join.iter().any(|member| told.contains(member)) {
+            if before.is_empty() || join.iter().any(|member| noted.contains(member)) {
                 continue;
             }
             let join = join.join(", ");

@@ -348,11 +348,11 @@ impl Resolver<'_> {
         let bound = by_name(&params);
         let outer = replace(&mut self.bound, bound.clone());
         let mut graph = self.header(file, &written);
-        let told = self.diags.len();
+        let reported = self.diags.len();
         self.contracts(file, &written, &params, places);
         self.briefs(file, &written, &params, places);
         self.bound = outer;
-        if self.diags.len() > told {
+        if self.diags.len() > reported {
             return None;
         }
         graph.open = given.contains(&Given::Unknown);

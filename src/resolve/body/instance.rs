@@ -82,9 +82,9 @@ impl Resolver<'_> {
         }
         // Where the values did not parse, the item ends with the graph's name.
         let end = decl.span.end + 1;
-        let torn = self.is_damaged(Span { end, ..decl.span }) || self.is_torn(&decl.base);
+        let damaged = self.is_damaged(Span { end, ..decl.span }) || self.is_cut_off(&decl.base);
         InstanceDecl {
-            torn,
+            damaged,
             name: decl.name.clone(),
             doc: decl.doc.clone(),
             file,

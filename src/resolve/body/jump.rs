@@ -155,7 +155,7 @@ impl Resolver<'_> {
         if let Some(node) = inside.nodes.get(&name.node) {
             return Some(*node);
         }
-        if self.is_lost(inside.file, &name.node) || self.is_torn(name) {
+        if self.is_lost(inside.file, &name.node) || self.is_cut_off(name) {
             return None;
         }
         let message = match name.node.as_str() {

@@ -211,16 +211,16 @@ impl Resolver<'_> {
         help: &str,
         of: Option<Span>,
     ) {
-        let torn = self.is_damaged(node.span);
+        let damaged = self.is_damaged(node.span);
         // Where a property is none of its kind, the kind is likely another.
         let kind = node.kind.keyword();
         let mut properties = node.properties.iter();
         let alien =
             properties.any(|property| !kinds(self.sources.text(property.keyword)).contains(&kind));
-        let told = |found: &Diagnostic| {
+        let reported = |found: &Diagnostic| {
             found.code == &codes::MISSING_PROPERTY && found.span() == node.name.span
         };
-        if torn || alien || self.diags.iter().rev().take(8).any(told) {
+        if damaged || alien || self.diags.iter().rev().take(8).any(reported) {
             return;
         }
         let diagnostic = Diagnostic::new(&codes::MISSING_PROPERTY, message, node.name.span);

@@ -41,12 +41,12 @@ impl Resolver<'_> {
         let ty = self.spanned_type(file, &field.ty);
         let bounds = self.bounds(&field.attributes, &ty.node, true, Place::Field);
         let (marks, _) = self.marks(&field.attributes, &ty.node, Place::Field);
-        let told = self.diags.len();
+        let reported = self.diags.len();
         let channel = match &field.reducer {
             Some(via) => self.channel(file, via, &ty.node),
             None => Channel::Last,
         };
-        let via_wrong = self.diags.len() > told;
+        let via_wrong = self.diags.len() > reported;
         Field {
             name: field.name.clone(),
             doc: bounds.doc.unwrap_or_else(|| field.doc.clone()),

@@ -9,7 +9,7 @@ use super::super::Resolver;
 use super::super::program::Param;
 
 impl Resolver<'_> {
-    /// Reports `type A { a: A }` and longer circles, each once.
+    /// Reports `type A { a: A }` and longer cycles, each once.
     pub fn endless_records(&mut self) {
         let finite = self.finite_records();
         let declared = self.declared_at();
@@ -30,15 +30,15 @@ impl Resolver<'_> {
                 next = needed(&field.ty.node, &finite);
             }
             let closed = path.iter().position(|(id, _)| Some(*id) == next);
-            if let Some(circle) = closed.and_then(|from| path.get(from..)) {
-                let found = self.endless(circle);
+            if let Some(cycle) = closed.and_then(|from| path.get(from..)) {
+                let found = self.endless(cycle);
                 found.into_iter().for_each(|found| self.diags.push(found));
             }
         }
     }
 
-    fn endless(&self, circle: &[(RecordId, &Param)]) -> Option<Diagnostic> {
-        let ((id, field), rest) = circle.split_first()?;
+    fn endless(&self, cycle: &[(RecordId, &Param)]) -> Option<Diagnostic> {
+        let ((id, field), rest) = cycle.split_first()?;
         let name = &self.program.types.records.get(*id)?.name;
         let message = format!(
             "no value of type `{name}` can be made: `{}` needs one first",

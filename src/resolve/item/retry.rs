@@ -42,7 +42,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A named policy. A circle of names is reported once.
+    /// A named policy. A cycle of names is reported once.
     pub fn policy(&mut self, index: usize) -> Option<Retry> {
         behind_what_they_name(index, self, Self::begin_policy, Self::finish_policy);
         let policy = self.policies.get(index)?;

@@ -134,7 +134,7 @@ impl Resolver<'_> {
         )));
     }
 
-    /// A toolset's tools. A circle of toolsets is reported once.
+    /// A toolset's tools. A cycle of toolsets is reported once.
     pub fn toolset(&mut self, index: usize) -> ToolList {
         behind_what_they_name(index, self, Self::begin_toolset, Self::finish_toolset);
         let empty = |span| ToolList {

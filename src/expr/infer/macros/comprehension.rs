@@ -25,9 +25,9 @@ pub(super) fn map(checker: &mut Checker, used: &Use) -> Type {
     if value == 0 {
         return Type::list(hinted(checker, used, &names, 0, expected.as_ref()));
     }
-    let told = checker.diags.len();
+    let reported = checker.diags.len();
     checker.inside(used, &names, 0, Some(&Type::Bool));
-    let wrong = checker.diags.len() > told;
+    let wrong = checker.diags.len() > reported;
     let facts = guard(checker, used, &names).of_wrong(wrong);
     let of = checker.bound(used, &names, |checker| {
         checker.under(facts, |checker| {

@@ -1,4 +1,4 @@
-//! Circles that never end once they have gone round, and circles without a bound.
+//! Cycles that never end once they have gone round, and cycles without a bound.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::resolve::program::{Graph, Jump, Node, Route, TargetKind, Work};
 
 use super::cfg::cycle::rounds;
 use super::cfg::finish::usual;
-use super::cfg::graph::{OfCircle, Wanted};
+use super::cfg::graph::{OfCycle, Wanted};
 use super::cfg::{
     Block, BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Successor, Transition, Write,
 };
@@ -38,7 +38,7 @@ const CHANGING: [&str; 10] = [
     "error",
 ];
 
-/// What lets a circle end at one place.
+/// What lets a cycle end at one place.
 enum Exit<'a> {
     /// A cap, a timeout, a tool or a called graph decides.
     Free,
@@ -46,14 +46,14 @@ enum Exit<'a> {
     When(NodeId, Vec<&'a Expr>, Span),
 }
 
-/// Reports circles whose ways out depend on nothing that changes while they go round, and those that
-/// go on for as long as a model, a tool or a person says. `ends` says of a circle whether the graph's own `exit when` may
+/// Reports cycles whose ways out depend on nothing that changes while they go round, and those that
+/// go on for as long as a model, a tool or a person says. `ends` says of a cycle whether the graph's own `exit when` may
 /// end it.
-pub fn circles(
+pub fn loops(
     graph: &Graph,
     cfg: &ControlFlowGraph,
     mhp: &MayHappenInParallel,
-    ends: OfCircle,
+    ends: OfCycle,
     diags: &mut Diagnostics,
 ) {
     let state = graph.fields.iter();
@@ -106,7 +106,7 @@ fn stays(group: &[BlockId], transition: &Transition) -> bool {
         .any(|successor| group.binary_search(&successor.to).is_ok())
 }
 
-/// What the circle may write, and the updates of its arrows.
+/// What the cycle may write, and the updates of its arrows.
 fn written(
     cfg: &ControlFlowGraph,
     group: &[BlockId],
@@ -166,7 +166,7 @@ fn exits<'a>(graph: &'a Graph, cfg: &ControlFlowGraph, group: &[BlockId]) -> Vec
     exits
 }
 
-/// The lists by which alone a way stays in a circle: it ends there where they are empty.
+/// The lists by which alone a way stays in a cycle: it ends there where they are empty.
 fn sent<'a>(group: &[BlockId], node: &'a Node, way: &Transition) -> Vec<&'a Expr> {
     let inside = |to: &&Successor| group.binary_search(&to.to).is_ok();
     let back: Vec<&Successor> = way.successors.iter().filter(inside).collect();
