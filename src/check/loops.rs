@@ -18,7 +18,7 @@ use super::cfg::graph::{OfCycle, Wanted};
 use super::cfg::{
     Block, BlockId, ControlFlowGraph, EdgeKind, MayHappenInParallel, Successor, Transition, Write,
 };
-use super::idle;
+use super::self_assignment;
 use super::types::beside;
 
 /// Most places of one finding that are pointed at.
@@ -74,7 +74,7 @@ pub fn loops(
             graph,
             fields: fields.clone(),
         };
-        let idle = idle.get_or_insert_with(|| idle::writes(graph));
+        let idle = idle.get_or_insert_with(|| self_assignment::writes(graph));
         let mut changed = written(cfg, &group, idle);
         if let Some(read) = scopes.stuck(&exits, &changed) {
             let beside = written_beside.get_or_insert_with(|| beside(cfg, mhp));

@@ -4,13 +4,13 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`cfg`](mod@cfg) (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`fan_outs`], `first_value`, [`lasting`], [`lifetime`], [`handlers`], [`error_node`], [`loops`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leaves`], [`sends`], [`context`], [`based_on`], [`cached`], [`exits`], [`fan_outs`], `first_value`, [`untracked`], [`lifetime`], [`handlers`], [`error_node`], [`loops`], [`growth`], [`self_assignment`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`] and [`cascade`], which suppresses what follows from an error.
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod assign;
 mod barrier;
-pub mod based;
+pub mod based_on;
 pub mod cached;
 pub mod calls;
 pub mod cascade;
@@ -26,28 +26,28 @@ mod first_value;
 mod gathered_twice;
 pub mod growth;
 pub mod handlers;
-pub mod idle;
 pub mod instance;
-pub mod lasting;
-pub mod leave;
+pub mod leaves;
+mod let_on_both_sides;
 pub mod library;
 pub mod lifetime;
 pub mod limit;
 pub mod loops;
+mod memory_namespace;
 pub mod narrow;
 mod not_proven;
 pub mod order;
 pub mod permit;
-mod pinned;
 pub mod prompt;
 pub mod safety;
 pub mod scope;
+pub mod self_assignment;
 pub mod sends;
-mod straddling;
 mod tool_fields;
 pub mod tool_sends;
 pub mod tool_targets;
 pub mod types;
+pub mod untracked;
 pub mod unused;
 pub mod unused_names;
 pub mod words;
@@ -214,15 +214,15 @@ fn graph(
     entry::entry(graph, &mut diags);
     entry::computed(graph, &mut diags);
     entry::ways_on(program, graph, cfg, &ends, &mut diags);
-    leave::leaves(graph, &mut diags);
+    leaves::leaves(graph, &mut diags);
     context::contexts(program, graph, &mut diags);
-    pinned::constants(program, graph, &mut diags);
-    based::bases(graph, &mut diags);
+    memory_namespace::constants(program, graph, &mut diags);
+    based_on::bases(graph, &mut diags);
     cached::asking(program, graph, &mut diags);
     permit::needless(program, graph, &mut diags);
-    straddling::lets(graph, cfg, &mut diags);
+    let_on_both_sides::lets(graph, cfg, &mut diags);
     gathered_twice::writes(program, graph, &mut diags);
-    lasting::lost(graph, &mut diags);
+    untracked::lost(graph, &mut diags);
     error_node::names(program, graph, &mut diags);
     exits::unchanging(graph, id, &analyses.written, &mut diags);
     sends::without_input(graph, cfg, &mut diags);

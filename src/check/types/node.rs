@@ -13,7 +13,7 @@ use crate::resolve::node::Require;
 use crate::resolve::preparation::{Preparation, preparations};
 use crate::resolve::program::{Ask, Cache, Node, Route, Stop, Work};
 
-use super::super::straddling;
+use super::super::let_on_both_sides;
 
 use super::constant::Decides;
 use super::cx::Cx;
@@ -190,7 +190,7 @@ impl Cx<'_> {
 
     /// The same of one that something ahead of the work uses: what comes of the work is not there yet.
     fn let_ahead(&mut self, node: &Node, bound: &Let) {
-        match straddling::early_result(node, bound) {
+        match let_on_both_sides::early_result(node, bound) {
             Some(found) => {
                 self.report(found);
                 self.declare(&bound.name.node, Type::Error);
