@@ -106,7 +106,7 @@ pub(super) const FILTERS: &[Row] = &[
         &[
             "(list<T>, int, int?) -> int",
             "(list<T>, float, float?) -> float",
-            "(list<T>, int | float, int | float) -> float",
+            "(list<T>, int | float, int | float?) -> float",
         ],
         sum,
         "The elements, or a field of each, added up, from `start` on.",

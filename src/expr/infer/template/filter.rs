@@ -63,7 +63,11 @@ impl Checker<'_> {
                 if written == "sum" && !self.adds_up(&key, name) {
                     return Type::Error;
                 }
-                all.push(plain(key));
+                all.push(match key {
+                    // Of whole numbers and others the sum is either.
+                    Type::Union(_) if written == "sum" => Type::Json,
+                    key => plain(key),
+                });
                 rest
             }
             args => args,
@@ -163,14 +167,16 @@ impl Checker<'_> {
 
     /// Only numbers have a sum.
     fn adds_up(&mut self, summed: &Type, at: &Name) -> bool {
-        let number = |kind| matches!(kind, Kind::Whole | Kind::Number | Kind::Bool);
-        let wrong = Kind::of(summed).is_some_and(|kind| !number(kind));
-        if wrong {
+        let number = is_number(summed);
+        if !number {
             let message = format!("the filter `sum` adds numbers, found {}", self.show(summed));
-            let help = "numbers that fields hold: `xs | sum(attribute=\"n\")`";
+            let help = match is_number(&summed.without_null()) {
+                true => "leave out what is null: `xs | map(attribute=\"n\") | select | sum`",
+                false => "numbers that fields hold: `xs | sum(attribute=\"n\")`",
+            };
             self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, at.span).help(help));
         }
-        !wrong
+        number
     }
 
     /// Reports a text that is written out and that the filter can't fill with values of those types: the filter itself is asked,
@@ -254,6 +260,18 @@ impl Checker<'_> {
             let message = format!("{a} and {b} have no order");
             self.error(&codes::TYPE_MISMATCH, message, left.span.to(right.span));
         }
+    }
+}
+
+/// Whether values of a type count as numbers, as far as is known.
+fn is_number(ty: &Type) -> bool {
+    match ty {
+        Type::Null | Type::Nullable(_) => false,
+        Type::Union(members) => members.iter().all(is_number),
+        ty => matches!(
+            Kind::of(ty),
+            None | Some(Kind::Whole | Kind::Number | Kind::Bool)
+        ),
     }
 }
 
