@@ -1,32 +1,104 @@
-//! The expressions of a resolved program, for rules that look at all of them.
+//! The sites of a resolved program: where its expressions and texts stand, for rules that look at all of them.
 //!
-//! Templates hold expressions of their own kind, which are not among them; what a prompt is given is.
+//! [`sites_of_node`], [`sites_of_graph`], [`sites_of_tool`] and [`Site::of`] a reducer's body are all that there are, but for the
+//! condition of a `where`. The other functions give expressions alone: those of a text are what its prompt is given.
 
+use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
 use crate::ast::node::TemplateText;
+use crate::ir::ToolId;
 
 use super::node::Require;
 use super::program::{
-    Ask, Emit, Jump, ModelCall, Node, Permit, Route, TargetKind, ToolBody, ToolList, Words, Work,
+    Ask, Emit, Graph, Jump, ModelCall, Node, Permit, Program, Route, TargetKind, ToolBody,
+    ToolList, Words, Work,
 };
 
-/// All expressions of a node: `let`s first, then in the order in which they are evaluated.
-pub fn of_node(node: &Node) -> Vec<&Expr> {
+/// A place of the program where a value is computed.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'a> {
+    /// What stands there.
+    pub written: Written<'a>,
+    /// Who is given the value.
+    pub to: Recipient<'a>,
+    /// The name in scope of it that stands for each element of a list.
+    pub each: Option<(&'a Name, &'a Expr)>,
+}
+
+/// What stands at a site.
+#[derive(Debug, Clone, Copy)]
+pub enum Written<'a> {
+    /// An expression.
+    Expr(&'a Expr),
+    /// A text.
+    Text(&'a Words),
+}
+
+/// Who is given the value of a site.
+#[derive(Debug, Clone, Copy)]
+pub enum Recipient<'a> {
+    /// The flow itself.
+    Flow,
+    /// A tool, as an argument.
+    Tool(ToolId),
+    /// A model, as its `system` text.
+    System,
+    /// A model.
+    Model,
+    /// A person, by the question of that name; `None` where the node's own asks.
+    Person(Option<&'a str>),
+    /// Who gives a permission of that tool, and the thread.
+    Permission(&'a str),
+    /// Who reads events of that name.
+    Event(&'a str),
+    /// The key of a cache.
+    CacheKey,
+    /// Who reads an error's message.
+    Error,
+}
+
+impl<'a> Site<'a> {
+    /// An expression whose value goes to the flow itself.
+    pub fn of(expr: &'a Expr) -> Self {
+        Self {
+            written: Written::Expr(expr),
+            to: Recipient::Flow,
+            each: None,
+        }
+    }
+
+    /// Its expressions: those of a text are what its prompt is given.
+    pub fn exprs(&self) -> impl Iterator<Item = &'a Expr> + use<'a> {
+        let (one, args) = match self.written {
+            Written::Expr(expr) => (Some(expr), [].as_slice()),
+            Written::Text(words) => {
+                let from = words.from.as_ref();
+                (None, from.map_or([].as_slice(), |prompt| &prompt.args))
+            }
+        };
+        one.into_iter().chain(args.iter().map(|arg| &arg.value))
+    }
+}
+
+/// All sites of a node: `let`s first, then in the order in which they are evaluated.
+pub fn sites_of_node(node: &Node) -> Vec<Site<'_>> {
     let mut found = Found::default();
     found.exprs(node.lets.iter().map(|bound| &bound.value));
     for skip in &node.skips {
         found.expr(&skip.when);
         skip.to.iter().for_each(|jump| found.jump(jump));
     }
-    found.requires(&node.requires);
-    found.exprs(node.cache.iter().filter_map(|cache| cache.key.as_ref()));
+    found.requires(&node.requires, Recipient::Error);
+    let key = node.cache.iter().filter_map(|cache| cache.key.as_ref());
+    found.all(key, Recipient::CacheKey);
     for stop in &node.stops {
-        stop.ask.iter().for_each(|ask| found.ask(ask));
-        found.exprs(stop.permits.iter().flat_map(Permit::exprs));
+        let ask = stop.ask.iter();
+        ask.for_each(|ask| found.ask(ask, Some(&stop.name.node)));
+        stop.permits.iter().for_each(|permit| found.permit(permit));
     }
     found.work(&node.work);
-    found.exprs(of_result(&node.work));
+    found.result(&node.work);
     found.exprs(node.set.iter().map(|item| &item.value));
     node.emits.iter().for_each(|emit| found.emit(emit));
     node.edges.iter().for_each(|jump| found.jump(jump));
@@ -39,15 +111,56 @@ pub fn of_node(node: &Node) -> Vec<&Expr> {
     found.0
 }
 
+/// The sites of a graph that are no node's: its jumps and `exit when`.
+pub fn sites_of_graph(graph: &Graph) -> Vec<Site<'_>> {
+    let mut found = Found::default();
+    graph.start.iter().for_each(|start| found.route(start));
+    graph.joins.iter().for_each(|join| found.jump(&join.to));
+    found.exprs(&graph.exits);
+    graph.on_error.iter().for_each(|route| found.route(route));
+    found.0
+}
+
+/// All sites of a tool's body, `let`s first, those of its jumps' updates included.
+pub fn sites_of_tool(body: &ToolBody) -> Vec<Site<'_>> {
+    let mut found = Found::default();
+    found.exprs(body.lets.iter().map(|bound| &bound.value));
+    found.requires(&body.requires, Recipient::Error);
+    found.exprs(body.set.iter().map(|item| &item.value));
+    body.emits.iter().for_each(|emit| found.emit(emit));
+    body.goto.iter().for_each(|route| found.route(route));
+    found.exprs(&body.returns);
+    found.0
+}
+
+/// All sites of a program. Those of a tool's body are there once, whoever runs it.
+pub fn sites(program: &Program) -> impl Iterator<Item = Site<'_>> {
+    let graphs = program.graphs.iter();
+    let nodes = graphs.clone().flat_map(|graph| &graph.nodes);
+    let bodies = program.tools.iter().filter_map(|tool| tool.body.as_ref());
+    let reducers = program.reducers.iter();
+    let reducers = reducers.map(|reducer| Site::of(&reducer.body));
+    let graphs = graphs.flat_map(sites_of_graph);
+    let nodes = nodes.flat_map(sites_of_node);
+    let bodies = bodies.flat_map(sites_of_tool);
+    graphs.chain(nodes).chain(bodies).chain(reducers)
+}
+
+/// All expressions of a node, in the order of its sites.
+pub fn of_node(node: &Node) -> Vec<&Expr> {
+    exprs(&sites_of_node(node))
+}
+
+/// All expressions of a tool's body, in the order of its sites.
+pub fn of_tool(body: &ToolBody) -> Vec<&Expr> {
+    exprs(&sites_of_tool(body))
+}
+
 /// What is asked of a result as soon as it is there: each `ensure` of a reply, and what an answer permits.
 pub fn of_result(work: &Work) -> Vec<&Expr> {
     let mut found = Found::default();
-    match work {
-        Work::Llm(call) | Work::Agent { call, .. } => found.requires(&call.ensures),
-        Work::Interrupt { permits, .. } => found.exprs(permits.iter().flat_map(Permit::exprs)),
-        _ => {}
-    }
-    found.0
+    found.result(work);
+    found.into_exprs()
 }
 
 /// The expressions of a node's work, and its texts that no prompt has.
@@ -65,14 +178,14 @@ pub fn of_work(work: &Work) -> (Vec<&Expr>, Vec<&TemplateText>) {
         _ => Vec::new(),
     };
     let own = words.into_iter().filter(|words| words.from.is_none());
-    (found.0, own.map(|words| &words.text).collect())
+    (found.into_exprs(), own.map(|words| &words.text).collect())
 }
 
 /// The expressions of an event.
 pub fn of_emit(emit: &Emit) -> Vec<&Expr> {
     let mut found = Found::default();
     found.emit(emit);
-    found.0
+    found.into_exprs()
 }
 
 /// What of a node comes behind its work and names its `let`s, and the texts in it: `set`, events, ways on and questions.
@@ -83,49 +196,61 @@ pub fn behind_work(node: &Node) -> (Vec<&Expr>, Vec<&TemplateText>) {
     emits.for_each(|emit| found.emit(emit));
     let asks = node.stops.iter().filter(|stop| stop.after);
     let asks: Vec<&Ask> = asks.filter_map(|stop| stop.ask.as_ref()).collect();
-    asks.iter().for_each(|ask| found.ask(ask));
-    let permits = node.stops.iter().filter(|stop| stop.after);
-    found.exprs(
-        permits
-            .flat_map(|stop| &stop.permits)
-            .flat_map(Permit::exprs),
-    );
+    asks.iter().for_each(|ask| found.ask(ask, None));
+    let stops = node.stops.iter().filter(|stop| stop.after);
+    let permits = stops.flat_map(|stop| &stop.permits);
+    permits.for_each(|permit| found.permit(permit));
     node.edges.iter().for_each(|jump| found.jump(jump));
     node.goto.iter().for_each(|goto| found.route(&goto.node));
     let texts = asks.into_iter().filter_map(|ask| match ask {
         Ask::Text(words) if words.from.is_none() => Some(&words.text),
         _ => None,
     });
-    (found.0, texts.collect())
+    (found.into_exprs(), texts.collect())
 }
 
-/// All expressions of a tool's body, `let`s first, those of its jumps' updates included.
-pub fn of_tool(body: &ToolBody) -> Vec<&Expr> {
-    let mut found = Found::default();
-    found.exprs(body.lets.iter().map(|bound| &bound.value));
-    found.requires(&body.requires);
-    found.exprs(body.set.iter().map(|item| &item.value));
-    body.emits.iter().for_each(|emit| found.emit(emit));
-    body.goto.iter().for_each(|route| found.route(route));
-    found.exprs(&body.returns);
-    found.0
+fn exprs<'a>(sites: &[Site<'a>]) -> Vec<&'a Expr> {
+    sites.iter().flat_map(Site::exprs).collect()
 }
 
-/// Expressions found so far.
+/// Sites found so far.
 #[derive(Default)]
-struct Found<'a>(Vec<&'a Expr>);
+struct Found<'a>(Vec<Site<'a>>);
 
 impl<'a> Found<'a> {
+    fn into_exprs(self) -> Vec<&'a Expr> {
+        exprs(&self.0)
+    }
+
+    fn site(&mut self, written: Written<'a>, to: Recipient<'a>) {
+        let each = None;
+        self.0.push(Site { written, to, each });
+    }
+
+    fn all(&mut self, exprs: impl IntoIterator<Item = &'a Expr>, to: Recipient<'a>) {
+        for expr in exprs {
+            self.site(Written::Expr(expr), to);
+        }
+    }
+
     fn expr(&mut self, expr: &'a Expr) {
-        self.0.push(expr);
+        self.site(Written::Expr(expr), Recipient::Flow);
     }
 
     fn exprs(&mut self, exprs: impl IntoIterator<Item = &'a Expr>) {
-        self.0.extend(exprs);
+        self.all(exprs, Recipient::Flow);
     }
 
-    fn named(&mut self, args: &'a [NamedArg]) {
-        self.exprs(args.iter().map(|arg| &arg.value));
+    fn named(&mut self, args: &'a [NamedArg], to: Recipient<'a>) {
+        self.all(args.iter().map(|arg| &arg.value), to);
+    }
+
+    /// What is found meanwhile has the name of a loop in scope.
+    fn each(&mut self, each: Option<(&'a Name, &'a Expr)>, find: impl FnOnce(&mut Self)) {
+        let begin = self.0.len();
+        find(self);
+        let within = self.0.get_mut(begin..).unwrap_or_default();
+        within.iter_mut().for_each(|site| site.each = each);
     }
 
     fn work(&mut self, work: &'a Work) {
@@ -147,54 +272,76 @@ impl<'a> Found<'a> {
                 self.exprs(messages.as_deref());
                 self.fixed(tools);
             }
-            Work::Call { args, .. } => self.named(args),
+            Work::Call { tool, args, .. } => {
+                self.named(args, tool.map_or(Recipient::Flow, Recipient::Tool));
+            }
             Work::Interrupt { ask, timeout, .. } => {
-                ask.iter().for_each(|ask| self.ask(ask));
+                ask.iter().for_each(|ask| self.ask(ask, None));
                 timeout.iter().for_each(|timeout| self.jump(&timeout.to));
             }
             Work::Subgraph { args, with, .. } => {
-                self.named(args);
+                self.named(args, Recipient::Flow);
                 self.exprs(with.iter().map(|pass| &pass.value));
             }
             Work::Update | Work::Branch | Work::Extern { .. } => {}
         }
     }
 
+    /// What is asked of a result.
+    fn result(&mut self, work: &'a Work) {
+        match work {
+            // A model is told why its reply is refused.
+            Work::Llm(call) | Work::Agent { call, .. } => {
+                self.requires(&call.ensures, Recipient::Model);
+            }
+            Work::Interrupt { permits, .. } => {
+                permits.iter().for_each(|permit| self.permit(permit));
+            }
+            _ => {}
+        }
+    }
+
     fn call(&mut self, call: &'a ModelCall) {
-        self.words(&call.system);
-        self.words(&call.prompt);
-        self.exprs(&call.messages);
+        let (system, prompt) = (call.system.iter(), call.prompt.iter());
+        system.for_each(|text| self.site(Written::Text(text), Recipient::System));
+        prompt.for_each(|text| self.site(Written::Text(text), Recipient::Model));
+        self.all(&call.messages, Recipient::Model);
         call.stream_as.iter().for_each(|emit| self.emit(emit));
         self.fixed(&call.tools);
     }
 
     fn fixed(&mut self, list: &'a Option<ToolList>) {
         let tools = list.iter().flat_map(|list| &list.tools);
-        tools.for_each(|used| self.named(&used.fixed));
+        tools.for_each(|used| self.named(&used.fixed, Recipient::Tool(used.tool)));
     }
 
-    fn requires(&mut self, requires: &'a [Require]) {
+    fn requires(&mut self, requires: &'a [Require], message: Recipient<'a>) {
         for require in requires {
             self.expr(&require.condition);
-            self.exprs(&require.message);
+            self.all(&require.message, message);
         }
     }
 
-    /// What a text's prompt is given; what stands in the text itself are no expressions.
-    fn words(&mut self, words: &'a Option<Words>) {
-        let from = words.iter().filter_map(|words| words.from.as_ref());
-        from.for_each(|prompt| self.named(&prompt.args));
-    }
-
-    fn ask(&mut self, ask: &'a Ask) {
+    fn ask(&mut self, ask: &'a Ask, name: Option<&'a str>) {
+        let to = Recipient::Person(name);
         match ask {
-            Ask::Fields(args) => self.named(args),
-            Ask::Text(words) => words.from.iter().for_each(|from| self.named(&from.args)),
+            Ask::Fields(args) => self.named(args, to),
+            Ask::Text(words) => self.site(Written::Text(words), to),
         }
+    }
+
+    fn permit(&mut self, permit: &'a Permit) {
+        let each = permit.each.as_ref().map(|each| (&each.var, &each.items));
+        self.exprs(each.map(|(_, items)| items));
+        self.each(each, |found| {
+            found.exprs(&permit.when);
+            let args = permit.args.as_deref().unwrap_or_default();
+            found.named(args, Recipient::Permission(&permit.name.node));
+        });
     }
 
     fn emit(&mut self, emit: &'a Emit) {
-        self.named(&emit.fields);
+        self.named(&emit.fields, Recipient::Event(&emit.name.node));
         self.exprs(&emit.when);
     }
 
@@ -208,11 +355,13 @@ impl<'a> Found<'a> {
     fn jump(&mut self, jump: &'a Jump) {
         for target in &jump.to {
             match &target.kind {
-                TargetKind::Fail(message) => self.exprs(message.as_deref()),
+                TargetKind::Fail(message) => self.all(message.as_deref(), Recipient::Error),
                 TargetKind::Computed(name) => self.expr(name),
                 TargetKind::Each(each) | TargetKind::NamedEach(each) => {
                     self.expr(&each.items);
-                    self.named(&each.with);
+                    self.each(Some((&each.var, &each.items)), |found| {
+                        found.named(&each.with, Recipient::Flow);
+                    });
                 }
                 TargetKind::Node(_)
                 | TargetKind::End

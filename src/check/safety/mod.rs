@@ -22,7 +22,7 @@ use crate::base::{IdVec, Spanned};
 use crate::diag::Diagnostics;
 use crate::ir::{GraphId, ToolId};
 use crate::resolve::Program;
-use crate::resolve::exprs::{of_node, of_tool};
+use crate::resolve::exprs::sites;
 use crate::resolve::program::{Graph, Marks, Node, Work};
 
 use super::calls::callers;
@@ -38,7 +38,7 @@ pub fn safety(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags:
         sink::sinks(program, &labels, &mut found);
         weak_check::checks(program, &labels, &mut found);
         secret::secrets(program, &labels, &mut found);
-        system::system_texts(program, &labels, &mut found);
+        system::system_texts(&labels, &mut found);
         trifecta::trifectas(program, &labels, &mut found);
     }
     // Instances of one graph share its text, and what is wrong with it.
@@ -61,12 +61,9 @@ fn has_rules(program: &Program) -> bool {
     let marks = marks.chain(fields.map(|field| &field.marks));
     let marks = marks.chain(constants.map(|field| &field.marks));
     let mut marks = marks.chain(program.marked.values());
-    let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
-    let bodies = tools.filter_map(|tool| tool.body.as_ref());
-    let mut exprs = nodes.flat_map(of_node).chain(bodies.flat_map(of_tool));
     marks.any(|marks: &Marks| !marks.is_empty())
         || params.any(|param| param.sink.is_some())
-        || exprs.any(has_check)
+        || sites(program).any(|site| site.exprs().any(has_check))
 }
 
 fn has_check(expr: &Expr) -> bool {

@@ -15,7 +15,7 @@ use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 use super::in_scope;
 use super::labels::pattern::is_anchored;
 use super::labels::value::Step;
-use super::labels::{Carrier, Label, Labels, Reader, Trail, takes_free_text};
+use super::labels::{Label, Labels, Operand, Reader, Trail, takes_free_text};
 
 /// Reports `@sink` arguments that are not trusted.
 pub fn sinks(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) {
@@ -63,13 +63,13 @@ fn untrusted(
     labels: &Labels<'_>,
     reader: &mut Reader<'_, '_>,
     arg: &Expr,
-) -> Option<(Carrier, Trail)> {
+) -> Option<(Operand, Trail)> {
     let value = reader.value(arg);
     labels.trail(&value, &Label::TEXT)?;
     let is_found = &mut |value: &_| labels.trail(value, &Label::TEXT).is_some();
-    let carrier = reader.carriers(arg, is_found).into_iter().next()?;
-    let trail = labels.trail(&carrier.value, &Label::TEXT)?;
-    Some((carrier, trail))
+    let operand = reader.operands_of(arg, is_found).into_iter().next()?;
+    let trail = labels.trail(&operand.value, &Label::TEXT)?;
+    Some((operand, trail))
 }
 
 /// The arguments that the flow itself gives: those of a `call`, and those that a list of tools fixes.
@@ -91,36 +91,36 @@ fn given(
             let Some(arg) = args.find(|arg| arg.name.node == *name) else {
                 continue;
             };
-            let Some((carrier, trail)) = untrusted(labels, &mut reader, &arg.value) else {
+            let Some((operand, trail)) = untrusted(labels, &mut reader, &arg.value) else {
                 continue;
             };
             let message = format!(
                 "argument `{name}` of tool `{}` is {}, and {} is not trusted",
                 tool.name.node,
                 taken_for(sink.kind),
-                shown(&carrier),
+                shown(&operand),
             );
             let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span);
             let found = trail.label(found);
             let found = unanchored(found, param).label(sink.span, format!("`{name}` is a sink"));
             let help = format!(
                 "say what it has to be: `{}`; or give the parameter an enum or a `@pattern` of the whole text, or mark the tool `@approve`: a person then sees each call, or permits it ahead",
-                checked(&carrier, param, sink)
+                checked(&operand, param, sink)
             );
             diags.push(mended(found, labels.unseen.get(&used.node), help));
         }
     }
 }
 
-fn shown(carrier: &Carrier) -> String {
-    let name = carrier.name.as_ref();
+fn shown(operand: &Operand) -> String {
+    let name = operand.name.as_ref();
     name.map_or_else(|| "what it is given".to_owned(), |name| format!("`{name}`"))
 }
 
 /// The argument with a check as it may be: the list or the pattern is the author's to write.
-fn checked(carrier: &Carrier, param: &Param, sink: Sink) -> String {
-    let text = carrier.same_type && param.ty.node.without_null() == Type::String;
-    let Some(name) = carrier.name.as_ref().filter(|_| text) else {
+fn checked(operand: &Operand, param: &Param, sink: Sink) -> String {
+    let text = operand.same_type && param.ty.node.without_null() == Type::String;
+    let Some(name) = operand.name.as_ref().filter(|_| text) else {
         return "(..).checked(x, CONDITION)".to_owned();
     };
     let condition = match sink.kind {
@@ -193,14 +193,14 @@ fn pins(
                 let found = reader.binding(element.clone(), |reader| {
                     untrusted(labels, reader, &arg.value)
                 });
-                let Some((carrier, trail)) = found else {
+                let Some((operand, trail)) = found else {
                     continue;
                 };
                 let message = format!(
                     "argument `{name}` of tool `{}` is {}, and {} is permitted without being shown or checked",
                     tool.name.node,
                     taken_for(sink.kind),
-                    shown(&carrier),
+                    shown(&operand),
                 );
                 let (span, source) = trail.source();
                 let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span)

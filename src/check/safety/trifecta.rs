@@ -7,15 +7,15 @@ use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::{SinkKind, ToolEffect};
 use crate::ir::{GraphId, NodeId, ToolId};
-use crate::resolve::program::{Graph, ModelCall, Node, Param, Program, Tool, Work};
+use crate::resolve::program::{Graph, Node, Param, Program, Tool, Work};
 
 use super::in_scope;
-use super::labels::{Label, Labels, Value, takes_free_text};
+use super::labels::{Label, Labels, Value, read_by_model, takes_free_text};
 
 /// What is not for everybody.
 const PRIVATE: [Label; 2] = [Label::Private, Label::Secret];
 
-/// Reports agents with all three, and calls whose arguments come from the first two.
+/// Reports models with all three, and calls whose arguments come from the first two.
 pub fn trifectas(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) {
     let mut rule = Rule {
         program,
@@ -24,8 +24,8 @@ pub fn trifectas(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics
     };
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
-            if let Work::Agent { call, .. } = &node.work {
-                rule.agent((id, at), graph, (node, call));
+            if let Work::Llm(_) | Work::Agent { .. } = &node.work {
+                rule.model((id, at), graph, node);
             }
             for used in node.called_tools() {
                 rule.given((id, at), node, used);
@@ -44,7 +44,8 @@ struct Rule<'r, 'a> {
 }
 
 impl Rule<'_, '_> {
-    fn agent(&mut self, at: (GraphId, NodeId), graph: &Graph, (node, call): (&Node, &ModelCall)) {
+    /// A model with tools. What the tools of an `llm` give back is in the messages that it is given.
+    fn model(&mut self, at: (GraphId, NodeId), graph: &Graph, node: &Node) {
         let tools: Vec<(ToolId, &Tool, Span)> = in_scope(graph, node)
             .into_iter()
             .filter_map(|used| Some((used.node, self.program.tools.get(used.node)?, used.span)))
@@ -57,13 +58,11 @@ impl Rule<'_, '_> {
             return;
         };
         let mut reader = self.labels.reader(at.0, Some(at.1));
-        let mut read = reader.flat(&call.messages);
-        for words in call.system.iter().chain(&call.prompt) {
-            read.add(&reader.text(words));
-        }
-        let read = Value::of(read);
+        let read = Value::of(read_by_model(&mut reader, node));
+        let called = !matches!(node.work, Work::Llm(_));
         let by_tool = |labels: &[Label], word: &str| {
-            tools.iter().find_map(|(id, tool, span)| {
+            let mut called = tools.iter().filter(|_| called);
+            called.find_map(|(id, tool, span)| {
                 self.labels.trail(&self.labels.result(at, *id), labels)?;
                 let name = &tool.name.node;
                 Some((*span, format!("{word}: what `{name}` gives back")))
@@ -92,7 +91,7 @@ impl Rule<'_, '_> {
             },
         };
         let message = format!(
-            "agent `{}` has private data, untrusted content and a way out, with no person in between",
+            "the model of `{}` has private data, untrusted content and a way out, with no person in between",
             node.name.node
         );
         self.report(code, message, node.name.span, [private, untrusted, out]);

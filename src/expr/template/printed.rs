@@ -34,14 +34,8 @@ pub fn printed(template: &TemplateText) -> Vec<Printed> {
         Event::Output(expr) => out.push(Printed::Shows(shown(expr))),
         Event::Set(target, Some(value)) => bind(target, &shown(value), &mut out),
         Event::Open(Block::Loop(each)) => {
-            let over = shown(&each.over);
-            let span = over.span;
-            let kind = ExprKind::Index {
-                operand: Box::new(over),
-                index: Box::new(nothing(span)),
-                optional: false,
-            };
-            let element = Expr { kind, span };
+            // What a list goes over, or the keys of a map.
+            let element = call(Some(&each.over), "first", &[], each.over.span);
             out.push(Printed::Open);
             out.push(Printed::Bind(LOOP.to_owned(), around(&element)));
             bind(&each.target, &element, &mut out);
@@ -119,11 +113,14 @@ fn made(target: Option<&Expr>, function: &Spanned<String>, args: &[Expr], span: 
         return nothing(span);
     }
     // What goes over a list is followed as the macro is that does the same.
-    if let ("|map" | "|groupby", [element, key, ..]) = (name, args) {
-        let (mut key, mut beside) = (key.clone(), Vec::new());
+    if let ("|map" | "|groupby" | "|join" | "|sum", [element, key, rest @ ..]) = (name, args) {
+        let (mut key, mut beside) = (key.clone(), rest.iter().map(shown).collect());
         take_beside(&mut key, &mut beside);
-        let method = name.trim_start_matches('|');
-        let made = call(Some(of), method, &[element.clone(), key], span);
+        let method = if name == "|groupby" { "groupby" } else { "map" };
+        let mut made = call(Some(of), method, &[element.clone(), key], span);
+        if name == "|sum" {
+            made = call(Some(&made), "sum", &[], span);
+        }
         return beside
             .into_iter()
             .fold(made, |made, more| added(made, more, span));
@@ -138,6 +135,12 @@ fn made(target: Option<&Expr>, function: &Spanned<String>, args: &[Expr], span: 
     };
     let method = match name {
         "|length" => "size",
+<<<<<<< HEAD
+=======
+        "|list" => "unique",
+        // A list of lists here.
+        "|slice" => "batch",
+>>>>>>> d8c80ca8 (Labels ask one list of sites: reducers, toolsets, permits, messages and tool bodies are held to the same rules)
         name => name.trim_start_matches('|'),
     };
     call(Some(of), method, args, span)

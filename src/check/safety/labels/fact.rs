@@ -19,10 +19,12 @@ pub enum Label {
     Private,
     /// `@secret`
     Secret,
+    /// A `checked` looks at it: only while the condition of that is judged.
+    Looked,
 }
 
 impl Label {
-    /// All of them.
+    /// Those that a value may come in with.
     pub const ALL: [Label; 4] = [
         Label::Model,
         Label::Untrusted,

@@ -3,13 +3,11 @@
 use std::rc::Rc;
 
 use crate::ast::expr::{Expr, ExprKind};
-use crate::base::Span;
-use crate::expr::Scope;
 use crate::expr::function::{self, Carries, meant};
-use crate::expr::infer::{macros, reads};
+use crate::expr::infer::macros;
 
-use super::fact::Label;
-use super::reader::{Check, Reader, number};
+use super::fact::{Facts, Label};
+use super::reader::{Reader, number};
 use super::value::{Step, Value};
 
 /// Whether a call is a macro that binds names.
@@ -34,13 +32,13 @@ impl Reader<'_, '_> {
         let of = target.filter(|_| space.is_none());
         let of = of.map(|target| self.value(target));
         if carries == Carries::Own
-            && let Some(value) = self.macro_call(of.as_ref(), function, args)
+            && let Some(value) = self.macro_call(&of.clone().unwrap_or_default(), function, args)
         {
             return value;
         }
         let args = args.iter().map(|arg| self.value(arg));
         let all: Vec<Value> = of.into_iter().chain(args).collect();
-        plainly(function, carries, &all)
+        of_builtin(function, carries, &all)
     }
 
     fn name_space<'x>(&self, target: &'x Expr) -> Option<&'x str> {
@@ -52,92 +50,103 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A macro whose result has parts of its own, or `None`.
-    fn macro_call(&mut self, of: Option<&Value>, function: &str, args: &[Expr]) -> Option<Value> {
-        let (vars, _, _) = macros::split(function, args)?;
-        let behind = args.get(vars.len()..)?;
-        let mut vars = vars.into_iter();
-        let first = vars.next()?;
-        let Some(of) = of else {
-            // `cel.bind(x, value, expr)`
-            let [value, body] = behind else { return None };
-            let value = self.value(value);
-            return Some(self.binding([(first, value)], |reader| reader.value(body)));
+    /// The names that a macro binds, each with its value, and the arguments that don't see them and those that do.
+    fn bound<'x>(
+        &mut self,
+        of: &Value,
+        function: &str,
+        args: &'x [Expr],
+    ) -> Option<(Vec<(String, Value)>, &'x [Expr], &'x [Expr])> {
+        let (names, outer, inner) = macros::split(function, args)?;
+        let values = match (function, outer.first(), names.len()) {
+            ("bind", Some(value), _) => vec![self.value(value)],
+            ("fold", Some(begin), _) => vec![self.value(begin), of.looped()],
+            ("checked" | "optMap" | "optFlatMap", ..) => vec![of.clone()],
+            (_, _, 2) => vec![of.keys(), of.part(&Step::Element)],
+            _ => vec![of.looped()],
         };
-        let last = behind.last()?;
+        Some((names.into_iter().zip(values).collect(), outer, inner))
+    }
+
+    /// What a macro gives, or `None`.
+    fn macro_call(&mut self, of: &Value, function: &str, args: &[Expr]) -> Option<Value> {
+        let (mut names, _, inner) = self.bound(of, function, args)?;
+        let (first, last) = (inner.first()?, inner.last()?);
+        let made = |reader: &mut Self, expr: &Expr, names: &[(String, Value)]| {
+            reader.binding(names.to_vec(), |reader| reader.value(expr))
+        };
         Some(match function {
-            "checked" => {
-                self.note_check(first, last);
-                of.without(&Label::TEXT)
-            }
+            "checked" => of.without(&Label::TEXT),
             "filter" => Value::list(of.looped()),
             "find" => of.looped(),
-            "map" => {
-                let value = self.binding([(first, of.looped())], |reader| reader.value(last));
-                Value::list(value)
-            }
-            "to_map" | "group_by" => self.binding([(first, of.looped())], |reader| {
-                let key = behind.first().map(|key| reader.value(key));
-                let value = match function {
-                    "to_map" => reader.value(last),
-                    _ => Value::list(of.looped()),
-                };
-                Value::map(key.unwrap_or_default(), value, Vec::new())
-            }),
-            "fold" => {
-                let begin = self.value(behind.first()?);
-                let names = [(first.clone(), begin.clone()), (vars.next()?, of.looped())];
-                let all = begin.or(&self.binding(names, |reader| reader.value(last)));
-                // A part of what it has come to may become another part in the next round.
-                match is_whole(last, &first) {
-                    true => all,
-                    false => Value::of(all.flat()),
+            // Each round begins with what the one before has made.
+            "fold" => loop {
+                let next = made(self, last, &names);
+                let (_, known) = names.first_mut()?;
+                if !known.absorb(&next) {
+                    break known.clone();
                 }
+            },
+            "group_by" => {
+                let element = Value::list(of.looped());
+                Value::map(made(self, last, &names), element, Vec::new())
             }
-            // All that its arguments are made of is in what it goes over.
-            _ => return None,
+            "to_map" => {
+                let key = made(self, first, &names);
+                Value::map(key, made(self, last, &names), Vec::new())
+            }
+            "transformMap" => Value::map(of.keys(), made(self, last, &names), Vec::new()),
+            "map" | "transformList" => Value::list(made(self, last, &names)),
+            _ => made(self, last, &names),
         })
     }
 
-    /// Notes a `checked`, with what its condition speaks of beside the value itself.
-    fn note_check(&mut self, name: String, condition: &Expr) {
-        let mut compared = Vec::new();
-        self.binding([(name.clone(), Value::default())], |reader| {
-            reader.compared_in(condition, &mut compared);
-        });
-        self.checks.push(Check {
-            name,
-            condition: condition.clone(),
-            compared,
+    /// Shows the parts directly inside an expression, each where the names that a macro binds are in scope of it.
+    pub fn each_part(&mut self, expr: &Expr, visit: &mut dyn FnMut(&mut Self, &Expr)) {
+        let ExprKind::Call {
+            target,
+            function,
+            args,
+        } = &expr.kind
+        else {
+            return expr.each_part(|part| visit(self, part));
+        };
+        let of = match (target, binds(&function.node, args)) {
+            (Some(target), true) => self.value(target),
+            _ => Value::default(),
+        };
+        let bound = self.bound(&of, &function.node, args);
+        let (names, outer, inner) = bound.unwrap_or((Vec::new(), args, &[]));
+        let target = target.as_deref();
+        for part in target.into_iter().chain(outer) {
+            visit(self, part);
+        }
+        self.binding(names, |reader| {
+            inner.iter().for_each(|part| visit(reader, part));
         });
     }
 
-    fn compared_in(&mut self, expr: &Expr, found: &mut Vec<(Span, Value)>) {
-        match &expr.kind {
-            ExprKind::Ident(_) | ExprKind::Select { .. } | ExprKind::Index { .. } => {
-                let value = self.value(expr);
-                found.push((expr.span, value));
-            }
+    /// Adds what the error may say that evaluating an expression ends in: what functions are given that fail by its content.
+    pub fn add_failures(&mut self, expr: &Expr, found: &mut Facts) {
+        let fails = match &expr.kind {
             ExprKind::Call {
                 target,
                 function,
                 args,
             } => {
-                let (vars, outside, inside) =
-                    macros::split(&function.node, args).unwrap_or((Vec::new(), args, &[]));
-                let target = target.as_deref();
-                let outside = target.into_iter().chain(outside);
-                outside.for_each(|part| self.compared_in(part, found));
-                // What a loop goes over was looked at.
-                let names = vars.into_iter().map(|name| (name, Value::default()));
-                self.binding(names, |reader| {
-                    inside
-                        .iter()
-                        .for_each(|part| reader.compared_in(part, found));
-                });
+                let space = target.as_deref().and_then(|of| self.name_space(of));
+                let carries = carries(space, target.is_some(), &function.node);
+                !binds(&function.node, args) && matches!(carries, Carries::Number | Carries::Mixed)
             }
-            _ => expr.each_part(|part| self.compared_in(part, found)),
-        }
+            ExprKind::Index { .. } => true,
+            _ => false,
+        };
+        self.each_part(expr, &mut |reader, part| {
+            if fails {
+                found.add(&reader.value(part).flat());
+            }
+            reader.add_failures(part, found);
+        });
     }
 }
 
@@ -152,7 +161,7 @@ fn carries(space: Option<&str>, method: bool, function: &str) -> Carries {
 }
 
 /// A function that binds no name. The receiver of a method is the first of all.
-fn plainly(function: &str, carries: Carries, all: &[Value]) -> Value {
+fn of_builtin(function: &str, carries: Carries, all: &[Value]) -> Value {
     let flat = || Value::of(Value::any(all).flat());
     let Some(first) = all.first() else {
         return Value::default();
@@ -164,7 +173,7 @@ fn plainly(function: &str, carries: Carries, all: &[Value]) -> Value {
         Carries::Same => first.clone(),
         Carries::Elements => Value::list(first.looped()),
         Carries::Element => first.looped(),
-        Carries::Keys => Value::list(first.part(&Step::Key)),
+        Carries::Keys => Value::list(first.keys()),
         Carries::Values => Value::list(element()),
         Carries::Inner if all.len() == 1 => Value::list(element().part(&Step::Element)),
         Carries::Own if function == "enumerate" => {
@@ -176,16 +185,5 @@ fn plainly(function: &str, carries: Carries, all: &[Value]) -> Value {
             Value::record(parts.map(|name| (Rc::from(name), flat())))
         }
         Carries::Inner | Carries::Own | Carries::Mixed => flat(),
-    }
-}
-
-/// Whether an expression hands a name on as it is, and does nothing else with it.
-fn is_whole(expr: &Expr, name: &str) -> bool {
-    match &expr.kind {
-        ExprKind::Ident(_) => true,
-        ExprKind::Conditional(_, one, other) | ExprKind::Binary(_, one, other) => {
-            is_whole(one, name) && is_whole(other, name)
-        }
-        _ => reads(expr, &Scope::of_names([name])).slots.is_empty(),
     }
 }

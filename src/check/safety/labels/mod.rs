@@ -24,9 +24,11 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
+use crate::ast::item::Let;
 use crate::base::Span;
 use crate::ir::{GraphId, NodeId, ToolId};
-use crate::resolve::program::Program;
+use crate::resolve::exprs::{Site, sites_of_graph, sites_of_node, sites_of_tool};
+use crate::resolve::program::{Node, Program};
 
 use super::super::calls::callers;
 use super::permitted::unseen;
@@ -34,18 +36,38 @@ pub use fact::{Facts, Label, Trail};
 use fact::{InputPart, Origin};
 pub use function::is_check;
 use places::{Place, Places};
-pub use reader::{Carrier, Check, Names, Reader};
+use reader::Names;
+pub use reader::{Operand, Reader};
 pub use shape::takes_free_text;
-use task::{NodeSummary, Task};
+use task::{Inner, NodeSummary, Task};
 pub use value::Value;
+pub use work::read_by_model;
 
-/// What is looked at as one: a node, or the jumps of a graph that no node makes.
-type Unit = (GraphId, Option<NodeId>);
+/// What is looked at as one: a node, or what of a graph is no node's.
+pub type Unit = (GraphId, Option<NodeId>);
+
+/// Whose a site is: of a node, of what it calls, or of its graph.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner<'a> {
+    /// The node, or the graph.
+    pub unit: Unit,
+    /// The node.
+    pub node: Option<&'a Node>,
+    /// The `let`s in scope.
+    pub lets: &'a [Let],
+}
+
+impl Owner<'_> {
+    /// The node's name; empty of what is no node's.
+    pub fn name(&self) -> &str {
+        self.node.map_or("", |node| &node.name.node)
+    }
+}
 
 /// The labels of all places of a program.
 pub struct Labels<'a> {
     places: Places<'a>,
-    summaries: HashMap<Unit, NodeSummary>,
+    summaries: BTreeMap<Unit, NodeSummary>,
     /// What graphs are given that has a label by some caller, with the way of the label to there.
     inputs: HashMap<(InputPart, Label), Trail>,
     /// The tools that a permit lets through with any arguments, with that permit.
@@ -57,7 +79,7 @@ impl<'a> Labels<'a> {
     pub fn new(program: &'a Program) -> Self {
         let mut labels = Self {
             places: Places::new(program),
-            summaries: HashMap::new(),
+            summaries: BTreeMap::new(),
             inputs: HashMap::new(),
             unseen: unseen(program),
         };
@@ -70,7 +92,7 @@ impl<'a> Labels<'a> {
         let graphs = self.places.program.graphs.entries();
         let units = graphs.flat_map(|(id, graph)| {
             let nodes = graph.nodes.ids().map(move |at| (id, Some(at)));
-            nodes.chain([(id, None)])
+            std::iter::once((id, None)).chain(nodes)
         });
         let mut open: VecDeque<Unit> = units.collect();
         let mut waiting: HashSet<Unit> = open.iter().copied().collect();
@@ -147,11 +169,44 @@ impl<'a> Labels<'a> {
         Reader::new(&self.places, Some(id), names.unwrap_or_default())
     }
 
-    /// What reads the expressions of a tool's body where a node runs it.
-    pub fn body_reader(&self, (id, at): (GraphId, NodeId), tool: ToolId) -> Option<Reader<'_, 'a>> {
-        let bodies = &self.summaries.get(&(id, Some(at)))?.bodies;
-        let names = bodies.get(&tool)?.clone();
-        Some(Reader::new(&self.places, Some(id), names))
+    /// Shows every site of what may run, with whose it is and what reads it.
+    pub fn each_site(&self, visit: &mut dyn FnMut(Owner<'a>, &mut Reader<'_, 'a>, &Site<'a>)) {
+        let program = self.places.program;
+        for (unit, summary) in &self.summaries {
+            let (id, at) = *unit;
+            let Some(graph) = program.graphs.get(id) else {
+                continue;
+            };
+            let node = at.and_then(|at| graph.nodes.get(at));
+            let mut look = |scope, names: &Names, lets: &'a [Let], sites: Vec<Site<'a>>| {
+                let mut reader = Reader::new(&self.places, scope, names.clone());
+                let unit = *unit;
+                for site in sites {
+                    reader.within(&site, |reader| {
+                        visit(Owner { unit, node, lets }, reader, &site)
+                    });
+                }
+            };
+            match node {
+                Some(node) => look(Some(id), &summary.names, &node.lets, sites_of_node(node)),
+                None => look(Some(id), &summary.names, &[], sites_of_graph(graph)),
+            }
+            for (called, names) in &summary.inner {
+                match called {
+                    Inner::Body(tool) => {
+                        let tool = program.tools.get(*tool);
+                        if let Some(body) = tool.and_then(|tool| tool.body.as_ref()) {
+                            look(Some(id), names, &body.lets, sites_of_tool(body));
+                        }
+                    }
+                    Inner::Reducer(reducer) => {
+                        if let Some(reducer) = program.reducers.get(*reducer) {
+                            look(None, names, &[], vec![Site::of(&reducer.body)]);
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// What a tool gives back where a node calls it.
@@ -159,12 +214,6 @@ impl<'a> Labels<'a> {
         let summary = self.summaries.get(&(id, Some(at)));
         let result = summary.and_then(|summary| summary.results.get(&tool));
         result.cloned().unwrap_or_default()
-    }
-
-    /// Every `checked` of the program, in a fixed order.
-    pub fn checks(&self) -> Vec<&Check> {
-        let units: BTreeMap<&Unit, &NodeSummary> = self.summaries.iter().collect();
-        units.values().flat_map(|summary| &summary.checks).collect()
     }
 
     /// How one of some labels comes into a value, by any caller of the graph that it is in.

@@ -12,6 +12,7 @@ use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::Program;
 
 use super::super::super::calls::callers;
+use super::super::super::types::write::takes;
 use super::super::roots;
 use super::fact::{Facts, InputPart};
 use super::shape::{external, fitted, input};
@@ -22,10 +23,16 @@ use super::value::{Step, Value};
 pub enum Place {
     /// A field of a graph's state.
     Field(GraphId, FieldId),
+    /// What an `in` field is given, ahead of its reducer.
+    Given(GraphId, FieldId),
     /// What is sent to a node, by the position among its `input`.
     Sent(GraphId, NodeId, usize),
     /// The messages of a graph's errors.
     Errors(GraphId),
+    /// What the tools of an agent give back to its model.
+    Results(GraphId, NodeId),
+    /// Long-term memory.
+    Memory,
 }
 
 /// What a graph is given.
@@ -77,18 +84,21 @@ impl<'a> Places<'a> {
             let called = callers.get(id).is_some_and(|callers| !callers.is_empty());
             let (called, begins) = (called, roots.contains(&id));
             for (at, field) in graph.fields.entries() {
-                let is_in = field.mode.is_in();
                 let marks = Facts::marked(&field.marks, &format!("`{}`", field.name.node));
-                let ty = &field.ty.node;
-                let mut value = match is_in && begins {
-                    true => external(program, ty, marks),
-                    false => fitted(program, ty, &Value::of(marks)),
-                };
-                if is_in && called {
-                    value.absorb(&places.input(id, Input::Field(at), ty));
+                let own = fitted(program, &field.ty.node, &Value::of(marks.clone()));
+                let own = own.matching(&field.constraints);
+                places.values.insert(Place::Field(id, at), own);
+                if field.mode.is_in() {
+                    let ty = &takes(program, field, false);
+                    let mut given = Value::default();
+                    if begins {
+                        given = external(program, ty, marks);
+                    }
+                    if called {
+                        given.absorb(&places.input(id, Input::Field(at), ty));
+                    }
+                    places.values.insert(Place::Given(id, at), given);
                 }
-                let value = value.matching(&field.constraints);
-                places.values.insert(Place::Field(id, at), value);
             }
             let context = graph.context.iter().flat_map(|context| &context.fields);
             let mut constants = Vec::new();

@@ -10,8 +10,10 @@ use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
 use crate::base::Span;
 use crate::expr::infer::path;
 use crate::ir::GraphId;
+use crate::resolve::exprs::{Site, Written};
 
 use super::fact::{Facts, Label};
+use super::function::binds;
 use super::places::{Place, Places};
 use super::value::{Step, Value};
 
@@ -30,24 +32,11 @@ pub struct Reader<'e, 'a> {
     pub(super) locals: Vec<(String, Value)>,
     /// What was read.
     pub read: BTreeSet<Place>,
-    /// Each `checked` that was met.
-    pub checks: Vec<Check>,
 }
 
-/// A use of `x.checked(name, condition)`.
+/// An operand of an expression that brings a label into it.
 #[derive(Debug, Clone)]
-pub struct Check {
-    /// What the condition calls the value.
-    pub name: String,
-    /// The condition.
-    pub condition: Expr,
-    /// What else it reads, each with its place.
-    pub compared: Vec<(Span, Value)>,
-}
-
-/// A part of an expression, as it is written, that brings a label into it.
-#[derive(Debug, Clone)]
-pub struct Carrier {
+pub struct Operand {
     /// Where it stands.
     pub span: Span,
     /// As it is written; `None` of what is more than a name and its parts.
@@ -67,7 +56,6 @@ impl<'e, 'a> Reader<'e, 'a> {
             names,
             locals: Vec::new(),
             read: BTreeSet::new(),
-            checks: Vec::new(),
         }
     }
 
@@ -219,23 +207,52 @@ impl<'e, 'a> Reader<'e, 'a> {
         of.map_or_else(Value::default, |place| self.place(place))
     }
 
-    /// The parts of an expression that bring in what `is_found` finds, the whole expression where no part does alone.
-    pub fn carriers(
+    /// Looks at what stands at a site, where the name of its loop is bound.
+    pub fn within<T>(&mut self, site: &Site, look: impl FnOnce(&mut Self) -> T) -> T {
+        let each = site.each.map(|(name, items)| {
+            let element = self.value(items).part(&Step::Element);
+            (name.node.clone(), element)
+        });
+        self.binding(each, look)
+    }
+
+    /// The labels of what a site gives.
+    pub fn given(&mut self, site: &Site) -> Facts {
+        self.within(site, |reader| match site.written {
+            Written::Expr(expr) => reader.value(expr).flat(),
+            Written::Text(words) => reader.text(words),
+        })
+    }
+
+    /// The operands of what stands at a site that bring in what `is_found` finds.
+    pub fn operands(
+        &mut self,
+        site: &Site,
+        is_found: &mut dyn FnMut(&Value) -> bool,
+    ) -> Vec<Operand> {
+        self.within(site, |reader| match site.written {
+            Written::Expr(expr) => reader.operands_of(expr, is_found),
+            Written::Text(words) => reader.text_operands(words, is_found),
+        })
+    }
+
+    /// The operands of an expression that bring in what `is_found` finds, the whole expression where none does alone.
+    pub fn operands_of(
         &mut self,
         expr: &Expr,
         is_found: &mut dyn FnMut(&Value) -> bool,
-    ) -> Vec<Carrier> {
+    ) -> Vec<Operand> {
         let mut found = Vec::new();
-        self.carried(expr, true, is_found, &mut found);
+        self.add_operands(expr, true, is_found, &mut found);
         found
     }
 
-    fn carried(
+    fn add_operands(
         &mut self,
         expr: &Expr,
         same_type: bool,
         is_found: &mut dyn FnMut(&Value) -> bool,
-        found: &mut Vec<Carrier>,
+        found: &mut Vec<Operand>,
     ) {
         let value = self.value(expr);
         if !is_found(&value) {
@@ -245,22 +262,22 @@ impl<'e, 'a> Reader<'e, 'a> {
         let (parts, same) = match &expr.kind {
             ExprKind::Conditional(_, yes, no) => (vec![&**yes, no], same_type),
             ExprKind::Binary(op, ..) if op.node == BinaryOp::Add => (expr.parts(), same_type),
-            // The names that a macro binds are in scope of its arguments alone.
+            ExprKind::Select { .. } | ExprKind::Index { .. } => (Vec::new(), false),
+            // The condition of a macro gives nothing.
             ExprKind::Call {
                 target,
                 function,
                 args,
-            } if super::function::binds(&function.node, args) => {
+            } if binds(&function.node, args) => {
                 (target.iter().map(|target| &**target).collect(), false)
             }
-            ExprKind::Select { .. } | ExprKind::Index { .. } => (Vec::new(), false),
             _ => (expr.parts(), false),
         };
         for part in parts {
-            self.carried(part, same, is_found, found);
+            self.add_operands(part, same, is_found, found);
         }
         if found.len() == before {
-            found.push(Carrier {
+            found.push(Operand {
                 span: expr.span,
                 name: path(expr),
                 value,

@@ -1,17 +1,19 @@
 //! One look at a node, or at the jumps of a graph that no node makes: the names in scope of it, and what it writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::ast::expr::Expr;
 use crate::base::Span;
 use crate::expr::Type;
-use crate::ir::{Channel, FieldId, GraphId, NodeId, ToolId};
+use crate::ir::{Channel, FieldId, GraphId, NodeId, ReducerId, ToolId};
+use crate::resolve::exprs::{Recipient, Site, Written, sites_of_graph, sites_of_node};
 use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Each, Graph, Jump, Node, Program, SetItem, TargetKind};
 
 use super::fact::Facts;
 use super::places::{Place, Places};
-use super::reader::{Check, Names, Reader};
+use super::reader::{Names, Reader};
 use super::shape::{external, fitted};
 use super::value::{Step, Value};
 
@@ -20,18 +22,25 @@ use super::value::{Step, Value};
 pub struct NodeSummary {
     /// Names in scope of the node's expressions.
     pub names: Names,
-    /// Names in scope of the bodies of tools that it runs.
-    pub bodies: BTreeMap<ToolId, Names>,
+    /// Names in scope of what it calls: bodies of tools, and reducers.
+    pub inner: BTreeMap<Inner, Names>,
     /// What a called graph is given.
     pub arguments: Arguments,
     /// What each of its tools gives back.
     pub results: BTreeMap<ToolId, Value>,
-    /// Each `checked` in it.
-    pub checks: Vec<Check>,
     /// Places that it read.
     pub read: BTreeSet<Place>,
     /// What it writes.
     pub writes: Vec<(Place, Value)>,
+}
+
+/// What is called in the place of a call, with names of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Inner {
+    /// The body of a tool.
+    Body(ToolId),
+    /// A reducer of a field that is written.
+    Reducer(ReducerId),
 }
 
 /// What a called graph is given: by field, and the caller's constants.
@@ -52,6 +61,8 @@ pub(super) struct Task<'e, 'a> {
     pub id: GraphId,
     pub graph: &'a Graph,
     pub reader: Reader<'e, 'a>,
+    /// What its errors may say.
+    pub failures: Facts,
     pub summary: NodeSummary,
 }
 
@@ -68,6 +79,7 @@ impl<'e, 'a> Task<'e, 'a> {
             id,
             graph,
             reader: Reader::new(places, Some(id), Names::default()),
+            failures: Facts::default(),
             summary: NodeSummary::default(),
         }
     }
@@ -88,9 +100,10 @@ impl<'e, 'a> Task<'e, 'a> {
         }
         let (ahead, behind) = node.lets.split_at(node.lets_ahead.min(node.lets.len()));
         self.lets(ahead);
-        let work = self.work(node);
+        self.work(at, node);
         self.lets(behind);
-        self.errors(node, work);
+        let failures = failures(&mut self.reader, &sites_of_node(node));
+        self.errors(&failures);
         for item in &node.set {
             self.set(item);
         }
@@ -102,6 +115,14 @@ impl<'e, 'a> Task<'e, 'a> {
 
     /// Looks at the jumps of the graph that no node makes.
     pub fn outside(mut self) -> NodeSummary {
+        for (at, field) in self.graph.fields.entries() {
+            if field.mode.is_in() {
+                let given = self.reader.place(Place::Given(self.id, at));
+                self.write(at, false, given);
+            }
+        }
+        let failures = failures(&mut self.reader, &sites_of_graph(self.graph));
+        self.errors(&failures);
         let errors = self.reader.place(Place::Errors(self.id));
         self.reader.declare("error", errors);
         for (by, jump) in self.graph.jumps() {
@@ -115,7 +136,6 @@ impl<'e, 'a> Task<'e, 'a> {
     fn finish(mut self) -> NodeSummary {
         self.summary.names = self.reader.names;
         self.summary.read.append(&mut self.reader.read);
-        self.summary.checks.append(&mut self.reader.checks);
         self.summary
     }
 
@@ -126,20 +146,10 @@ impl<'e, 'a> Task<'e, 'a> {
         }
     }
 
-    /// What the node's errors say: what its work may, and its own messages.
-    fn errors(&mut self, node: &Node, mut facts: Facts) {
-        let messages = node
-            .requires
-            .iter()
-            .filter_map(|require| require.message.as_ref());
-        facts.add(&self.reader.flat(messages));
-        let targets = node.jumps().flat_map(|(_, jump)| &jump.to);
-        let fails = targets.filter_map(|target| match &target.kind {
-            TargetKind::Fail(message) => message.as_deref(),
-            _ => None,
-        });
-        facts.add(&self.reader.flat(fails));
-        let text = Value::of(facts);
+    /// What an error here says.
+    fn errors(&mut self, failures: &Facts) {
+        self.failures.add(failures);
+        let text = Value::of(std::mem::take(&mut self.failures));
         let error = ["message", "cause"].map(|name| (name.into(), text.clone()));
         let error = Value::record(error);
         self.summary
@@ -184,46 +194,49 @@ impl<'e, 'a> Task<'e, 'a> {
     fn set(&mut self, item: &SetItem) {
         let value = self.reader.value(&item.value);
         if let Some(field) = item.field {
-            self.write(field, item, value, None);
+            let text = format!("written to `{}` here", item.name.node);
+            self.write(field, item.replace, value.noted(item.name.span, &text));
         }
     }
 
-    /// Writes a value to a field, `by` a tool.
-    pub fn write(&mut self, at: FieldId, item: &SetItem, value: Value, by: Option<&str>) {
+    /// Writes a value to a field: through its reducer, or in its place.
+    pub fn write(&mut self, at: FieldId, replace: bool, value: Value) {
         let Some(field) = self.graph.fields.get(at) else {
             return;
         };
         let place = Place::Field(self.id, at);
-        let reducer = match &field.channel {
-            Channel::Own { reducer } if !item.replace => self.program.reducers.get(*reducer),
+        let own = match field.channel {
+            Channel::Own { reducer } if !replace => Some(reducer),
             _ => None,
         };
+        let reducer = own.and_then(|id| Some((id, self.program.reducers.get(id)?)));
         let value = match reducer {
-            Some(reducer) => {
+            Some((id, reducer)) => {
                 let old = self.reader.place(place);
-                let mut reader = Reader::new(self.places, None, Names::default());
-                reader.declare(&reducer.old.name.node, old);
-                reader.declare(&reducer.new.name.node, value);
-                reader.value(&reducer.body)
+                let mut inner = Reader::new(self.places, None, Names::default());
+                inner.declare(&reducer.old.name.node, old);
+                let new = fitted(self.program, &reducer.new.ty.node, &value);
+                inner.declare(&reducer.new.name.node, new);
+                let value = inner.value(&reducer.body);
+                self.leave(Inner::Reducer(id), inner, &[Site::of(&reducer.body)]);
+                value
             }
             None => value,
         };
-        let name = &field.name.node;
-        let text = match by {
-            Some(tool) => format!("written to `{name}` by tool `{tool}`"),
-            None => format!("written to `{name}` here"),
-        };
-        self.put(at, value.noted(item.name.span, &text));
-    }
-
-    /// A field gets a value.
-    pub fn put(&mut self, at: FieldId, value: Value) {
-        let Some(field) = self.graph.fields.get(at) else {
-            return;
-        };
         let value = fitted(self.program, &field.ty.node, &value);
         let value = value.matching(&field.constraints);
-        self.summary.writes.push((Place::Field(self.id, at), value));
+        self.summary.writes.push((place, value));
+    }
+
+    /// Notes what was read in something that is called in its place, and what an error of it may say.
+    pub fn leave(&mut self, called: Inner, mut inner: Reader<'e, 'a>, sites: &[Site<'_>]) {
+        self.failures.add(&failures(&mut inner, sites));
+        self.reader.read.append(&mut inner.read);
+        let known = self.summary.inner.entry(called).or_default();
+        for (name, value) in &*inner.names {
+            let known = Rc::make_mut(known).entry(name.clone()).or_default();
+            known.absorb(value);
+        }
     }
 
     /// A value that comes in with such labels.
@@ -235,6 +248,21 @@ impl<'e, 'a> Task<'e, 'a> {
     pub fn value(&mut self, expr: &Expr) -> Value {
         self.reader.value(expr)
     }
+}
+
+/// What an error may say that some site ends in: the messages that are written, what a model is told, and the values that
+/// functions fail by.
+fn failures(reader: &mut Reader<'_, '_>, sites: &[Site<'_>]) -> Facts {
+    let mut found = Facts::default();
+    for site in sites {
+        match (site.written, site.to) {
+            (Written::Expr(expr), Recipient::Flow | Recipient::Tool(_) | Recipient::Event(_)) => {
+                reader.within(site, |reader| reader.add_failures(expr, &mut found));
+            }
+            _ => found.add(&reader.given(site)),
+        }
+    }
+    found
 }
 
 /// What an `each` sends, by name.

@@ -10,7 +10,7 @@ use crate::expr::template::Printed;
 use crate::resolve::program::Words;
 
 use super::fact::Facts;
-use super::reader::{Carrier, Reader};
+use super::reader::{Operand, Reader};
 use super::value::Value;
 
 impl Reader<'_, '_> {
@@ -31,16 +31,16 @@ impl Reader<'_, '_> {
         found
     }
 
-    /// The parts of a text that bring in what `is_found` finds, each once. Those of a named prompt are what it is given.
-    pub fn text_carriers(
+    /// The operands of a text that bring in what `is_found` finds, each once. Those of a named prompt are what it is given.
+    pub fn text_operands(
         &mut self,
         words: &Words,
         is_found: &mut dyn FnMut(&Value) -> bool,
-    ) -> Vec<Carrier> {
-        let mut found: Vec<Carrier> = Vec::new();
+    ) -> Vec<Operand> {
+        let mut found: Vec<Operand> = Vec::new();
         match &words.from {
             None => self.shown(&words.text, &mut |reader, expr| {
-                found.extend(reader.carriers(expr, is_found));
+                found.extend(reader.operands_of(expr, is_found));
             }),
             Some(used) => {
                 for arg in &used.args {
@@ -48,17 +48,17 @@ impl Reader<'_, '_> {
                     let args = [(arg.name.node.clone(), value)].into_iter().collect();
                     let shown = Value::of(self.of_prompt(&words.text, args));
                     if is_found(&shown) {
-                        found.extend(self.carriers(&arg.value, is_found));
+                        found.extend(self.operands_of(&arg.value, is_found));
                     }
                 }
             }
         }
         let mut seen: Vec<(Span, Option<String>)> = Vec::new();
-        found.retain(|carrier| {
+        found.retain(|operand| {
             let new = seen.iter().all(|(span, name)| {
-                *span != carrier.span && (name.is_none() || *name != carrier.name)
+                *span != operand.span && (name.is_none() || *name != operand.name)
             });
-            seen.push((carrier.span, carrier.name.clone()));
+            seen.push((operand.span, operand.name.clone()));
             new
         });
         found
@@ -71,7 +71,6 @@ impl Reader<'_, '_> {
         reader.shown(text, &mut |reader, expr| {
             found.add(&reader.value(expr).flat());
         });
-        self.checks.append(&mut reader.checks);
         found
     }
 

@@ -133,6 +133,14 @@ impl Value {
             .fold(self.clone(), |value, step| value.part(step))
     }
 
+    /// The keys of a map. Positions in a list say nothing.
+    pub fn keys(&self) -> Value {
+        match &self.0 {
+            Some(tree) if !tree.keyed && tree.parts.contains_key(&Step::Element) => Self::default(),
+            _ => self.part(&Step::Key),
+        }
+    }
+
     /// What a loop over it goes over: the elements of a list, the keys of a map.
     pub fn looped(&self) -> Value {
         let mut found = self.part(&Step::Key);

@@ -2,86 +2,83 @@
 
 use crate::expr::Type;
 use crate::expr::ty::MESSAGE;
+use crate::ir::flow::{MEMORY, ToolEffect};
 use crate::ir::node::CHUNK;
 use crate::ir::{FieldId, GraphId, NodeId, ToolId};
-use crate::resolve::program::{ModelCall, Node, TargetKind, Tool, ToolBody, Work};
+use crate::resolve::exprs::{Recipient, sites_of_node, sites_of_tool};
+use crate::resolve::program::{ModelCall, Node, Param, TargetKind, Tool, ToolBody, Work};
 
+use super::super::super::types::write::takes;
 use super::fact::{Facts, Label, Origin, Trail};
 use super::places::{Input, Place};
 use super::reader::{Names, Reader};
 use super::shape::fitted;
-use super::task::{Arguments, Task, sent};
+use super::task::{Arguments, Inner, Task, sent};
 use super::value::Value;
 
 impl<'a> Task<'_, 'a> {
-    /// Names what the work gives. Gives back what an error of it may say.
-    pub(super) fn work(&mut self, node: &'a Node) -> Facts {
+    /// Names what the work gives. An error of it may say what it was given and gave back.
+    pub(super) fn work(&mut self, at: NodeId, node: &'a Node) {
         match &node.work {
             Work::Llm(call) => {
-                let reply = self.model_reply(node, call);
+                let reply = self.model_reply(node);
                 self.reply(call, &reply);
-                reply
             }
             Work::Agent { call, .. } => {
-                let mut reply = self.model_reply(node, call);
+                let mut reply = self.model_reply(node);
                 // What one tool gives back, the model may hand to another.
-                for _ in 0..2 {
-                    let results = self.results(node, Some(&reply));
-                    reply.add(&results.without(&[Label::Secret]));
-                }
+                let results = Place::Results(self.id, at);
+                reply.add(&self.reader.place(results).flat());
+                let given = self.results(node, &reply).without(&[Label::Secret]);
+                self.summary.writes.push((results, Value::of(given)));
                 self.reply(call, &reply);
-                let message = self.external(&Type::Record(MESSAGE), reply.clone());
+                let message = self.external(&Type::Record(MESSAGE), reply);
                 self.reader.declare("transcript", Value::list(message));
-                reply
             }
             Work::Tools { messages, .. } => {
                 let chosen = self.reader.flat(messages.as_deref());
-                let results = self.results(node, Some(&chosen));
+                let results = self.results(node, &chosen);
                 let message = self.external(&Type::Record(MESSAGE), results.clone());
                 self.reader.declare("results", Value::list(message));
-                results
+                self.failures.add(&results);
             }
             Work::Call { tool, args, .. } => {
-                let mut error = self.reader.flat(args.iter().map(|arg| &arg.value));
+                let given = self.reader.flat(args.iter().map(|arg| &arg.value));
                 let result = tool.map(|tool| self.result(node, tool, None));
                 let result = result.unwrap_or_default();
-                error.add(&result.flat());
+                self.failures.add(&given);
+                self.failures.add(&result.flat());
                 self.reader.declare("result", result);
-                error
             }
             Work::Interrupt { expect, .. } => {
                 let answer = expect.as_ref();
                 let answer = answer.map(|ty| self.external(&ty.node, Facts::default()));
                 self.reader.declare("answer", answer.unwrap_or_default());
-                Facts::default()
             }
             Work::Subgraph {
                 graph: Some(child), ..
             } => self.called(node, *child),
             Work::Extern { writes, .. } => {
                 for field in writes {
-                    let ty = self.graph.fields.get(field.node);
-                    let value = ty.map(|field| self.external(&field.ty.node, Facts::default()));
-                    self.put(field.node, value.unwrap_or_default());
+                    if let Some(declared) = self.graph.fields.get(field.node) {
+                        let ty = takes(self.program, declared, false);
+                        let value = self.external(&ty, Facts::default());
+                        self.write(field.node, false, value);
+                    }
                 }
-                Facts::default()
             }
-            Work::Update | Work::Branch | Work::Subgraph { graph: None, .. } => Facts::default(),
+            Work::Update | Work::Branch | Work::Subgraph { graph: None, .. } => {}
         }
     }
 
     /// What a model may write: it has what it read. That it was shown a secret is an error by itself, so its words are not
     /// held to be one.
-    fn model_reply(&mut self, node: &Node, call: &ModelCall) -> Facts {
+    fn model_reply(&mut self, node: &Node) -> Facts {
         let text = format!("a model writes this in `{}`", node.name.node);
         let mut reply = Facts::one(Label::Model, Trail::begin(node.name.span, &text));
-        let mut read = Facts::default();
-        for words in call.system.iter().chain(&call.prompt) {
-            read.add(&self.reader.text(words));
-        }
-        read.add(&self.reader.flat(&call.messages));
+        let read = Value::of(read_by_model(&mut self.reader, node));
         let text = format!("read by the model of `{}`", node.name.node);
-        let read = Value::of(read.without(&[Label::Secret, Label::Model]));
+        let read = read.without(&[Label::Secret, Label::Model]);
         reply.add(&read.noted(node.name.span, &text).flat());
         reply
     }
@@ -93,14 +90,16 @@ impl<'a> Task<'_, 'a> {
         let output = output.map(|ty| self.external(&ty.node, facts.clone()));
         self.reader.declare("output", output.unwrap_or_default());
         self.reader.declare(CHUNK, Value::of(facts.clone()));
+        self.failures.add(facts);
     }
 
-    /// What all tools of the node give back, for which a model has chosen arguments.
-    fn results(&mut self, node: &'a Node, chosen: Option<&Facts>) -> Facts {
+    /// What a model reads of all tools of the node, for which it has chosen arguments.
+    fn results(&mut self, node: &'a Node, chosen: &Facts) -> Facts {
         let mut found = Facts::default();
         for used in node.tools() {
-            found.add(&self.result(node, used.node, chosen).flat());
+            found.add(&self.result(node, used.node, Some(chosen)).flat());
         }
+        found.add(&self.failures);
         found
     }
 
@@ -110,22 +109,51 @@ impl<'a> Task<'_, 'a> {
             return Value::default();
         };
         let name = format!("what tool `{}` gives back", tool.name.node);
-        let marks = Facts::marked(&tool.marks, &name);
+        let mut own = Facts::marked(&tool.marks, &name);
+        if tool.module.as_deref() == Some(MEMORY) {
+            match tool.effect {
+                ToolEffect::Read => own.add(&self.reader.place(Place::Memory).flat()),
+                _ => {
+                    let params = tool.params.iter();
+                    let values = params.map(|param| self.argument(node, id, param, chosen));
+                    let stored = Value::any(&values.collect::<Vec<_>>());
+                    let stored = stored.noted(node.name.span, "stored in long-term memory here");
+                    self.summary.writes.push((Place::Memory, stored));
+                }
+            }
+        }
         let result = match (&tool.returns, &tool.body) {
-            (Some(ty), None) => self.external(&ty.node, marks),
+            (Some(ty), None) => self.external(&ty.node, own),
             (ty, Some(body)) => {
                 let value = self.body(node, (id, tool), body, chosen);
-                let value = match ty {
+                let value = value.or(&Value::of(own));
+                match ty {
                     Some(ty) => fitted(self.program, &ty.node, &value),
                     None => value,
-                };
-                value.or(&Value::of(marks))
+                }
             }
-            (None, None) => Value::of(marks),
+            (None, None) => Value::of(own),
         };
         let known = self.summary.results.entry(id).or_default();
         known.absorb(&result);
         result
+    }
+
+    /// What a tool is given for a parameter: by the flow, or by the model that has chosen it.
+    fn argument(
+        &mut self,
+        node: &Node,
+        id: ToolId,
+        param: &Param,
+        chosen: Option<&Facts>,
+    ) -> Value {
+        let mut given = node.given(id).iter();
+        let given = given.find(|arg| arg.name.node == param.name.node);
+        let value = match (given, chosen) {
+            (Some(arg), _) => self.value(&arg.value),
+            (None, chosen) => Value::of(chosen.cloned().unwrap_or_default()),
+        };
+        fitted(self.program, &param.ty.node, &value)
     }
 
     /// Runs the body of a tool: what it returns.
@@ -139,13 +167,7 @@ impl<'a> Task<'_, 'a> {
         let mut reader = Reader::new(self.places, Some(self.id), Names::default());
         let is_seen = tool.asks() && !self.unseen.contains_key(&id);
         for param in &tool.params {
-            let mut given = node.given(id).iter();
-            let given = given.find(|arg| arg.name.node == param.name.node);
-            let value = match given {
-                Some(arg) => self.value(&arg.value),
-                None => chosen.map_or_else(Value::default, |chosen| Value::of(chosen.clone())),
-            };
-            let value = fitted(self.program, &param.ty.node, &value);
+            let value = self.argument(node, id, param, chosen);
             let value = match is_seen {
                 true => value.without(&Label::TEXT),
                 false => value.matching(&param.constraints),
@@ -161,9 +183,11 @@ impl<'a> Task<'_, 'a> {
             reader.declare(&bound.name.node, value);
         }
         for item in body.writes() {
-            let value = reader.value(&item.value);
             if let Some(field) = self.graph.field(&item.name.node) {
-                self.write(field, item, value, Some(&tool.name.node));
+                let (name, tool) = (&item.name.node, &tool.name.node);
+                let text = format!("written to `{name}` by tool `{tool}`");
+                let value = reader.value(&item.value).noted(item.name.span, &text);
+                self.write(field, item.replace, value);
             }
         }
         for target in body.goto.iter().flat_map(|route| route.targets()) {
@@ -175,9 +199,7 @@ impl<'a> Task<'_, 'a> {
             }
         }
         let returned = body.returns.as_ref().map(|value| reader.value(value));
-        self.reader.read.append(&mut reader.read);
-        self.reader.checks.append(&mut reader.checks);
-        self.summary.bodies.insert(id, reader.names);
+        self.leave(Inner::Body(id), reader, &sites_of_tool(body));
         returned.unwrap_or_default()
     }
 
@@ -192,15 +214,15 @@ impl<'a> Task<'_, 'a> {
     }
 
     /// Calls a graph: what it is given, and what it gives back.
-    fn called(&mut self, node: &'a Node, id: GraphId) -> Facts {
+    fn called(&mut self, node: &'a Node, id: GraphId) {
         let Work::Subgraph {
             with, into, name, ..
         } = &node.work
         else {
-            return Facts::default();
+            return;
         };
         let Some(child) = self.program.graphs.get(id) else {
-            return Facts::default();
+            return;
         };
         let mut arguments = Arguments {
             context: self.places.context(self.id),
@@ -217,7 +239,8 @@ impl<'a> Task<'_, 'a> {
             };
             let at = given.map_or(name.span, |pass| pass.name.span);
             let text = format!("passed to `{}` here", child.name.node);
-            let value = fitted(self.program, &declared.ty.node, &value).noted(at, &text);
+            let ty = takes(self.program, declared, false);
+            let value = fitted(self.program, &ty, &value).noted(at, &text);
             arguments.fields.insert(field, value);
         }
         let mut results = Vec::new();
@@ -235,15 +258,15 @@ impl<'a> Task<'_, 'a> {
                 to.extend(self.graph.field(&declared.name.node));
             }
             for to in to {
-                self.put(to, value.clone());
+                self.write(to, false, value.clone());
             }
             results.push((declared.name.node.as_str().into(), value));
         }
         self.reader.declare("result", Value::record(results));
         let errors = self.reader.place(Place::Errors(id));
         let errors = self.given_back(&errors, &arguments).flat();
+        self.failures.add(&errors);
         self.summary.arguments = arguments;
-        errors
     }
 
     /// A value of a called graph, with what the caller gives in place of what the graph is given.
@@ -263,6 +286,17 @@ impl<'a> Task<'_, 'a> {
             }
         })
     }
+}
+
+/// What the model of a node reads: its texts and messages, and why a reply of it was refused.
+pub fn read_by_model(reader: &mut Reader<'_, '_>, node: &Node) -> Facts {
+    let mut read = Facts::default();
+    for site in sites_of_node(node) {
+        if matches!(site.to, Recipient::System | Recipient::Model) {
+            read.add(&reader.given(&site));
+        }
+    }
+    read
 }
 
 impl Arguments {
