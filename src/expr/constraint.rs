@@ -36,6 +36,16 @@ impl Constraints {
         *self == Self::default()
     }
 
+    /// Whether a text has to match a pattern from end to end.
+    pub fn has_whole_pattern(&self) -> bool {
+        self.pattern.as_deref().is_some_and(is_anchored)
+    }
+
+    /// Whether a value of the type may hold a text of any form.
+    pub fn admit_free_text(&self, ty: &Type) -> bool {
+        !self.has_whole_pattern() && ty.has_free_text()
+    }
+
     /// Adds the keywords to the schema of a field of type `ty`, below `anyOf` where the field may be null.
     pub(super) fn write(&self, ty: &Type, schema: &mut Json) {
         let place = match ty {
@@ -132,5 +142,32 @@ impl RecordField {
     /// The name that the outside knows it by: its alias, else its own.
     pub fn outer_name(&self) -> &str {
         self.constraints.alias.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// Whether a pattern is bound to both ends of a text: `^..$`. One that is not says nothing of what stands around its match.
+pub fn is_anchored(pattern: &str) -> bool {
+    let Ok(parsed) = regex_automata::util::syntax::parse(pattern) else {
+        return false;
+    };
+    let of = parsed.properties();
+    let mut begins = of.look_set_prefix().iter().map(|look| look.as_char());
+    let mut ends = of.look_set_suffix().iter().map(|look| look.as_char());
+    // `\A` and `\z`, which `^` and `$` mean where no flag says otherwise.
+    begins.any(|look| look == 'A') && ends.any(|look| look == 'z')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends() {
+        for pattern in ["^[a-z]+$", r"\Aa\z", "^a$|^b$", "^(?:a|b)$", "(^a$)"] {
+            assert!(is_anchored(pattern), "{pattern}");
+        }
+        for pattern in ["[a-z]+", "^a", "a$", "^a|b$", "(?m)^a$", "$", "", "("] {
+            assert!(!is_anchored(pattern), "{pattern}");
+        }
     }
 }

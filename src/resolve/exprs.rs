@@ -40,16 +40,23 @@ pub enum Written<'a> {
 pub enum Recipient<'a> {
     /// The flow itself.
     Flow,
-    /// A tool, as an argument.
-    Tool(ToolId),
+    /// A tool, as the argument of that name.
+    Tool(ToolId, &'a str),
     /// A model, as its `system` text.
     System,
     /// A model.
     Model,
     /// A person, by the question of that name; `None` where the node's own asks.
     Person(Option<&'a str>),
-    /// Who gives a permission of that tool, and the thread.
-    Permission(&'a str),
+    /// A permission, as the argument of that name, and who gives it.
+    Permission {
+        /// The permission.
+        permit: &'a Permit,
+        /// The question that gives it; `None` where it is the node's own.
+        question: Option<&'a str>,
+        /// The argument.
+        param: &'a str,
+    },
     /// Who reads events of that name.
     Event(&'a str),
     /// The key of a cache.
@@ -95,7 +102,8 @@ pub fn sites_of_node(node: &Node) -> Vec<Site<'_>> {
     for stop in &node.stops {
         let ask = stop.ask.iter();
         ask.for_each(|ask| found.ask(ask, Some(&stop.name.node)));
-        stop.permits.iter().for_each(|permit| found.permit(permit));
+        let permits = stop.permits.iter();
+        permits.for_each(|permit| found.permit(permit, Some(&stop.name.node)));
     }
     found.work(&node.work);
     found.result(&node.work);
@@ -199,7 +207,7 @@ pub fn behind_work(node: &Node) -> (Vec<&Expr>, Vec<&TemplateText>) {
     asks.iter().for_each(|ask| found.ask(ask, None));
     let stops = node.stops.iter().filter(|stop| stop.after);
     let permits = stops.flat_map(|stop| &stop.permits);
-    permits.for_each(|permit| found.permit(permit));
+    permits.for_each(|permit| found.permit(permit, None));
     node.edges.iter().for_each(|jump| found.jump(jump));
     node.goto.iter().for_each(|goto| found.route(&goto.node));
     let texts = asks.into_iter().filter_map(|ask| match ask {
@@ -245,6 +253,14 @@ impl<'a> Found<'a> {
         self.all(args.iter().map(|arg| &arg.value), to);
     }
 
+    /// Arguments of a tool.
+    fn args(&mut self, tool: Option<ToolId>, args: &'a [NamedArg]) {
+        for arg in args {
+            let to = tool.map(|tool| Recipient::Tool(tool, &arg.name.node));
+            self.all([&arg.value], to.unwrap_or(Recipient::Flow));
+        }
+    }
+
     /// What is found meanwhile has the name of a loop in scope.
     fn each(&mut self, each: Option<(&'a Name, &'a Expr)>, find: impl FnOnce(&mut Self)) {
         let begin = self.0.len();
@@ -272,9 +288,7 @@ impl<'a> Found<'a> {
                 self.exprs(messages.as_deref());
                 self.fixed(tools);
             }
-            Work::Call { tool, args, .. } => {
-                self.named(args, tool.map_or(Recipient::Flow, Recipient::Tool));
-            }
+            Work::Call { tool, args, .. } => self.args(*tool, args),
             Work::Interrupt { ask, timeout, .. } => {
                 ask.iter().for_each(|ask| self.ask(ask, None));
                 timeout.iter().for_each(|timeout| self.jump(&timeout.to));
@@ -295,7 +309,7 @@ impl<'a> Found<'a> {
                 self.requires(&call.ensures, Recipient::Model);
             }
             Work::Interrupt { permits, .. } => {
-                permits.iter().for_each(|permit| self.permit(permit));
+                permits.iter().for_each(|permit| self.permit(permit, None));
             }
             _ => {}
         }
@@ -312,7 +326,7 @@ impl<'a> Found<'a> {
 
     fn fixed(&mut self, list: &'a Option<ToolList>) {
         let tools = list.iter().flat_map(|list| &list.tools);
-        tools.for_each(|used| self.named(&used.fixed, Recipient::Tool(used.tool)));
+        tools.for_each(|used| self.args(Some(used.tool), &used.fixed));
     }
 
     fn requires(&mut self, requires: &'a [Require], message: Recipient<'a>) {
@@ -330,13 +344,19 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn permit(&mut self, permit: &'a Permit) {
+    fn permit(&mut self, permit: &'a Permit, question: Option<&'a str>) {
         let each = permit.each.as_ref().map(|each| (&each.var, &each.items));
         self.exprs(each.map(|(_, items)| items));
         self.each(each, |found| {
             found.exprs(&permit.when);
-            let args = permit.args.as_deref().unwrap_or_default();
-            found.named(args, Recipient::Permission(&permit.name.node));
+            for arg in permit.args.iter().flatten() {
+                let to = Recipient::Permission {
+                    permit,
+                    question,
+                    param: &arg.name.node,
+                };
+                found.all([&arg.value], to);
+            }
         });
     }
 

@@ -23,7 +23,7 @@ use crate::diag::Diagnostics;
 use crate::ir::{GraphId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::exprs::sites;
-use crate::resolve::program::{Graph, Marks, Node, Work};
+use crate::resolve::program::{Graph, Marks, Node, Tool, Work};
 
 use super::calls::callers;
 use super::cfg::ControlFlowGraph;
@@ -52,17 +52,18 @@ pub fn safety(program: &Program, cfgs: &IdVec<GraphId, ControlFlowGraph>, diags:
 
 /// Whether anything of a program asks for labels: a mark, a sink, a `checked`.
 fn has_rules(program: &Program) -> bool {
-    let tools = program.tools.iter();
-    let mut params = tools.clone().flat_map(|tool| &tool.params);
-    let fields = program.graphs.iter().flat_map(|graph| &graph.fields);
-    let contexts = program.graphs.iter().flat_map(|graph| &graph.context);
-    let constants = contexts.flat_map(|context| &context.fields);
-    let marks = tools.clone().map(|tool| &tool.marks);
-    let marks = marks.chain(fields.map(|field| &field.marks));
-    let marks = marks.chain(constants.map(|field| &field.marks));
-    let mut marks = marks.chain(program.marked.values());
-    marks.any(|marks: &Marks| !marks.is_empty())
-        || params.any(|param| param.sink.is_some())
+    let is_marked = |marks: &Marks| !marks.is_empty();
+    let of_tool = |tool: &Tool| {
+        is_marked(&tool.marks) || tool.params.iter().any(|param| param.sink.is_some())
+    };
+    let of_graph = |graph: &Graph| {
+        let mut constants = graph.context.iter().flat_map(|context| &context.fields);
+        graph.fields.iter().any(|field| is_marked(&field.marks))
+            || constants.any(|field| is_marked(&field.marks))
+    };
+    program.marked.values().any(is_marked)
+        || program.tools.iter().any(of_tool)
+        || program.graphs.iter().any(of_graph)
         || sites(program).any(|site| site.exprs().any(has_check))
 }
 

@@ -60,7 +60,7 @@ fn recipient(program: &Program, owner: Owner<'_>, to: Recipient<'_>) -> Option<S
     Some(match to {
         Recipient::Flow => return None,
         // Who is asked before a call sees its arguments.
-        Recipient::Tool(tool) => {
+        Recipient::Tool(tool, _) => {
             let called = !matches!(owner.node?.work, Work::Llm(_));
             let tool = program.tools.get(tool);
             let tool = tool.filter(|tool| called && tool.asks())?;
@@ -68,7 +68,7 @@ fn recipient(program: &Program, owner: Owner<'_>, to: Recipient<'_>) -> Option<S
         }
         Recipient::System | Recipient::Model => format!("to the model of `{name}`"),
         Recipient::Person(question) => format!("to a person at `{}`", question.unwrap_or(name)),
-        Recipient::Permission(tool) => format!("in `permit {tool}`"),
+        Recipient::Permission { permit, .. } => format!("in `permit {}`", permit.name.node),
         Recipient::Event(event) => format!("in event `{event}`"),
         Recipient::CacheKey => "in the key of a cache".to_owned(),
         Recipient::Error => "in an error's message".to_owned(),

@@ -7,22 +7,33 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::reads;
 use crate::expr::{Scope, Type};
+use crate::ir::ToolId;
 use crate::ir::flow::SinkKind;
-use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::answer::AnswerNames;
-use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
+use crate::resolve::exprs::{Recipient, Site, Written};
+use crate::resolve::program::{Graph, Node, Param, Permit, Program, Sink, Tool, Work};
 
 use super::in_scope;
-use super::labels::pattern::is_anchored;
-use super::labels::value::Step;
-use super::labels::{Label, Labels, Operand, Reader, Trail, takes_free_text};
+use super::labels::{Label, Labels, Operand, Reader, Trail, Value, takes_free_text};
+use crate::expr::constraint::is_anchored;
 
 /// Reports `@sink` arguments that are not trusted.
 pub fn sinks(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) {
+    labels.each_site(&mut |owner, reader, site| {
+        if let (Some(node), Written::Expr(arg)) = (owner.node, site.written) {
+            let rule = Rule { program, labels };
+            let found = match site.to {
+                Recipient::Tool(tool, param) => rule.given(reader, node, (tool, param), arg),
+                Recipient::Permission { permit, .. } => {
+                    rule.pinned(reader, (node, permit), site, arg)
+                }
+                _ => None,
+            };
+            found.into_iter().for_each(|found| diags.push(found));
+        }
+    });
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
-            pins(labels, program, (id, at), node, diags);
-            given(labels, program, (id, at), node, diags);
             match &node.work {
                 Work::Agent { .. } => chosen((program, labels), graph, node, None, diags),
                 Work::Tools {
@@ -58,63 +69,92 @@ fn texts(tool: &Tool) -> impl Iterator<Item = (&Param, Sink)> {
         .filter_map(|param| Some((param, param.sink?)))
 }
 
-/// The part of an argument that is not trusted, with where it comes from.
-fn untrusted(
-    labels: &Labels<'_>,
-    reader: &mut Reader<'_, '_>,
-    arg: &Expr,
-) -> Option<(Operand, Trail)> {
-    let value = reader.value(arg);
-    labels.trail(&value, &Label::TEXT)?;
-    let is_found = &mut |value: &_| labels.trail(value, &Label::TEXT).is_some();
-    let operand = reader.operands_of(arg, is_found).into_iter().next()?;
-    let trail = labels.trail(&operand.value, &Label::TEXT)?;
-    Some((operand, trail))
+struct Rule<'r, 'a> {
+    program: &'r Program,
+    labels: &'r Labels<'a>,
 }
 
-/// The arguments that the flow itself gives: those of a `call`, and those that a list of tools fixes.
-fn given(
-    labels: &Labels<'_>,
-    program: &Program,
-    (id, at): (GraphId, NodeId),
-    node: &Node,
-    diags: &mut Diagnostics,
-) {
-    let mut reader = labels.reader(id, Some(at));
-    for used in node.called_tools() {
-        let Some(tool) = program.tools.get(used.node) else {
-            continue;
+impl Rule<'_, '_> {
+    /// An argument that is not trusted; `so` says what is wrong with that.
+    fn untrusted(
+        &self,
+        reader: &mut Reader,
+        (tool, param, sink): (&Tool, &Param, Sink),
+        arg: &Expr,
+        so: &str,
+    ) -> Option<(Diagnostic, Operand)> {
+        let trail = |value: &Value| self.labels.trail(value, &Label::TEXT);
+        let operands = reader.operands_of(arg, &mut |value| trail(value).is_some());
+        let operand = operands.into_iter().next()?;
+        let shown = match &operand.name {
+            Some(name) => format!("`{name}`"),
+            None => "what it is given".to_owned(),
         };
-        for (param, sink) in open_sinks((used.node, tool), &labels.unseen) {
-            let name = &param.name.node;
-            let mut args = node.given(used.node).iter();
-            let Some(arg) = args.find(|arg| arg.name.node == *name) else {
-                continue;
-            };
-            let Some((operand, trail)) = untrusted(labels, &mut reader, &arg.value) else {
-                continue;
-            };
-            let message = format!(
-                "argument `{name}` of tool `{}` is {}, and {} is not trusted",
-                tool.name.node,
-                taken_for(sink.kind),
-                shown(&operand),
-            );
-            let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span);
-            let found = trail.label(found);
-            let found = unanchored(found, param).label(sink.span, format!("`{name}` is a sink"));
-            let help = format!(
-                "say what it has to be: `{}`; or give the parameter an enum or a `@pattern` of the whole text, or mark the tool `@approve`: a person then sees each call, or permits it ahead",
-                checked(&operand, param, sink)
-            );
-            diags.push(mended(found, labels.unseen.get(&used.node), help));
-        }
+        let name = &param.name.node;
+        let message = format!(
+            "argument `{name}` of tool `{}` is {}, and {shown} is {so}",
+            tool.name.node,
+            taken_for(sink.kind),
+        );
+        let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.span);
+        let found = unanchored(trail(&operand.value)?.label(found), param);
+        Some((
+            found.label(sink.span, format!("`{name}` is a sink")),
+            operand,
+        ))
     }
-}
 
-fn shown(operand: &Operand) -> String {
-    let name = operand.name.as_ref();
-    name.map_or_else(|| "what it is given".to_owned(), |name| format!("`{name}`"))
+    /// What the flow itself gives: an argument of a `call`, or one that a list of tools fixes.
+    fn given(
+        &self,
+        reader: &mut Reader,
+        node: &Node,
+        (id, param): (ToolId, &str),
+        arg: &Expr,
+    ) -> Option<Diagnostic> {
+        let tool = self.program.tools.get(id)?;
+        let mut open = open_sinks((id, tool), &self.labels.unseen);
+        let (param, sink) = open.find(|(open, _)| open.name.node == *param)?;
+        // An `llm` only asks for calls.
+        if let Work::Llm(_) = node.work {
+            return None;
+        }
+        let (found, operand) = self.untrusted(reader, (tool, param, sink), arg, "not trusted")?;
+        let help = format!(
+            "say what it has to be: `{}`; or give the parameter an enum or a `@pattern` of the whole text, or mark the tool `@approve`: a person then sees each call, or permits it ahead",
+            checked(&operand, param, sink)
+        );
+        Some(mended(found, self.labels.unseen.get(&id), help))
+    }
+
+    /// What a permit pins by the answer: that the person is not shown, so it has to be trusted by itself.
+    fn pinned(
+        &self,
+        reader: &mut Reader,
+        (node, permit): (&Node, &Permit),
+        site: &Site,
+        arg: &Expr,
+    ) -> Option<Diagnostic> {
+        let Recipient::Permission {
+            question, param, ..
+        } = site.to
+        else {
+            return None;
+        };
+        let names = AnswerNames::of(question.unwrap_or("answer"), &node.lets);
+        let late = permit
+            .each
+            .as_ref()
+            .is_some_and(|each| names.read_by(&each.items));
+        let tool = self.program.tools.get(permit.tool?)?;
+        let (param, sink) = texts(tool).find(|(of, _)| of.name.node == *param)?;
+        let so = "permitted without being shown or checked";
+        let pinned = (late || names.read_by(arg)).then_some((tool, param, sink))?;
+        let (found, _) = self.untrusted(reader, pinned, arg, so)?;
+        Some(found.help(
+            "pin what doesn't read the answer, which the person is shown, or the answer itself",
+        ))
+    }
 }
 
 /// The argument with a check as it may be: the list or the pattern is the author's to write.
@@ -151,67 +191,6 @@ fn mended(found: Diagnostic, permit: Option<&Span>, help: String) -> Diagnostic 
             .label(*permit, "any arguments are permitted here")
             .help("say what is permitted: `permit TOOL(PARAM: ..) when ..`, which the person is shown"),
         None => found.help(help),
-    }
-}
-
-/// Arguments that a permit pins by the answer: those the person is not shown, so that they have to be trusted by themselves.
-fn pins(
-    labels: &Labels<'_>,
-    program: &Program,
-    (id, at): (GraphId, NodeId),
-    node: &Node,
-    diags: &mut Diagnostics,
-) {
-    let own = match &node.work {
-        Work::Interrupt { permits, .. } => Some(("answer", permits)),
-        _ => None,
-    };
-    let stops = node.stops.iter();
-    let stops = stops.map(|stop| (stop.name.node.as_str(), &stop.permits));
-    let mut reader = labels.reader(id, Some(at));
-    for (answer, permits) in own.into_iter().chain(stops) {
-        let names = AnswerNames::of(answer, &node.lets);
-        for permit in permits {
-            let (Some(tool), Some(args)) = (permit.tool, &permit.args) else {
-                continue;
-            };
-            let Some(tool) = program.tools.get(tool) else {
-                continue;
-            };
-            let each = permit.each.as_ref();
-            let late = each.is_some_and(|each| names.read_by(&each.items));
-            let element = each.map(|each| {
-                let element = reader.value(&each.items).part(&Step::Element);
-                (each.var.node.clone(), element)
-            });
-            for (param, sink) in texts(tool) {
-                let name = &param.name.node;
-                let arg = args.iter().find(|arg| arg.name.node == *name);
-                let Some(arg) = arg.filter(|arg| late || names.read_by(&arg.value)) else {
-                    continue;
-                };
-                let found = reader.binding(element.clone(), |reader| {
-                    untrusted(labels, reader, &arg.value)
-                });
-                let Some((operand, trail)) = found else {
-                    continue;
-                };
-                let message = format!(
-                    "argument `{name}` of tool `{}` is {}, and {} is permitted without being shown or checked",
-                    tool.name.node,
-                    taken_for(sink.kind),
-                    shown(&operand),
-                );
-                let (span, source) = trail.source();
-                let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span)
-                    .label(span, source);
-                diags.push(
-                    found
-                        .label(sink.span, format!("`{name}` is a sink"))
-                        .help("pin what doesn't read the answer, which the person is shown, or the answer itself"),
-                );
-            }
-        }
     }
 }
 

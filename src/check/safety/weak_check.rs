@@ -11,7 +11,7 @@ use crate::resolve::program::Program;
 
 use super::super::types::constant::Verdict;
 use super::super::types::cx::Cx;
-use super::labels::{Facts, Label, Labels, Reader, Trail, Value, is_check};
+use super::labels::{Label, LabelSet, Labels, Reader, Trail, Value, is_check};
 use super::sink::is_whole_pattern;
 
 /// Reports them.
@@ -52,7 +52,7 @@ struct Rule<'r, 'a> {
 
 impl Rule<'_, '_> {
     fn weakness(&self, reader: &mut Reader, name: &str, condition: &Expr) -> Option<Diagnostic> {
-        let looked = Value::of(Facts::one(Label::Looked, Trail::default()));
+        let looked = Value::of(LabelSet::one(Label::Looked, Trail::default()));
         self.always(name, condition).or_else(|| {
             reader.binding([(name.to_owned(), looked)], |reader| {
                 let part = self.part_of_text(reader, condition, true);

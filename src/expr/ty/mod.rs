@@ -128,6 +128,26 @@ impl Type {
             other => other.clone(),
         }
     }
+
+    /// Whether a value of it may hold a text of any form.
+    pub fn has_free_text(&self) -> bool {
+        match self {
+            Type::Null
+            | Type::Bool
+            | Type::Int
+            | Type::Uint
+            | Type::Float
+            | Type::Timestamp
+            | Type::Duration
+            | Type::Enum(_)
+            | Type::Literal(_)
+            | Type::Never
+            | Type::Error => false,
+            Type::Nullable(of) | Type::List(of) | Type::Optional(of) => of.has_free_text(),
+            Type::Union(members) => members.iter().any(Type::has_free_text),
+            _ => true,
+        }
+    }
 }
 
 /// A record type: fields in the order declared.

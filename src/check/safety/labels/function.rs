@@ -6,7 +6,7 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::expr::function::{self, Carries, meant};
 use crate::expr::infer::macros;
 
-use super::fact::{Facts, Label};
+use super::label::{Label, LabelSet};
 use super::reader::{Reader, number};
 use super::value::{Step, Value};
 
@@ -127,7 +127,7 @@ impl Reader<'_, '_> {
     }
 
     /// Adds what the error may say that evaluating an expression ends in: what functions are given that fail by its content.
-    pub fn add_failures(&mut self, expr: &Expr, found: &mut Facts) {
+    pub fn add_failures(&mut self, expr: &Expr, found: &mut LabelSet) {
         let fails = match &expr.kind {
             ExprKind::Call {
                 target,

@@ -5,18 +5,17 @@
 //! reads has got a new label. Nothing takes a label off but a type without free text, an anchored `@pattern` and `checked`,
 //! which take off that a text is not trusted.
 //!
-//! What a graph is given is no label but a question ([`fact::Origin::Input`]): a caller answers it for what it gets back, so
+//! What a graph is given is no label but a question ([`label::Origin::Input`]): a caller answers it for what it gets back, so
 //! that one caller taints no other; a rule that looks into the graph asks all of them ([`Labels::trail`]).
 //!
-//! Reading order: [`fact`] (labels and their ways), [`value`] (by parts), [`shape`] (types), [`pattern`], [`places`], [`reader`] (expressions),
+//! Reading order: [`label`] (labels and their ways), [`value`] (by parts), [`projection`] (by types), [`places`], [`reader`] (expressions),
 //! `function`, `text` (templates), [`task`] (a node), `work` (what it gives to its expressions), and here the fixpoint.
 
-pub mod fact;
 mod function;
-pub mod pattern;
+pub mod label;
 pub mod places;
+pub mod projection;
 pub mod reader;
-pub mod shape;
 pub mod task;
 mod text;
 pub mod value;
@@ -32,13 +31,13 @@ use crate::resolve::program::{Node, Program};
 
 use super::super::calls::callers;
 use super::permitted::unseen;
-pub use fact::{Facts, Label, Trail};
-use fact::{InputPart, Origin};
 pub use function::is_check;
+use label::{InputPart, Origin};
+pub use label::{Label, LabelSet, Trail};
 use places::{Place, Places};
+pub use projection::takes_free_text;
 use reader::Names;
 pub use reader::{Operand, Reader};
-pub use shape::takes_free_text;
 use task::{Inner, NodeSummary, Task};
 pub use value::Value;
 pub use work::read_by_model;
@@ -129,17 +128,17 @@ impl<'a> Labels<'a> {
         let mut open = VecDeque::new();
         let mut passed_on: HashMap<_, Vec<(InputPart, &Trail)>> = HashMap::new();
         let callers = callers(self.places.program);
-        let mut facts = Vec::new();
+        let mut given = Vec::new();
         for (part, input) in self.places.parts() {
             for (caller, node) in callers.get(input.graph).into_iter().flatten() {
                 if let Some(summary) = self.summaries.get(&(*caller, Some(*node))) {
-                    let given = summary.arguments.part(&input.of).at(&input.path);
-                    facts.push((part, given.flat()));
+                    let value = summary.arguments.part(&input.of).at(&input.path);
+                    given.push((part, value.flat()));
                 }
             }
         }
-        for (part, facts) in &facts {
-            for (origin, label, trail) in facts.iter() {
+        for (part, labels) in &given {
+            for (origin, label, trail) in labels.iter() {
                 match origin {
                     Origin::Source => open.push_back((*part, label, trail.clone())),
                     Origin::Input(from) => {
@@ -218,9 +217,9 @@ impl<'a> Labels<'a> {
 
     /// How one of some labels comes into a value, by any caller of the graph that it is in.
     pub fn trail(&self, value: &Value, labels: &[Label]) -> Option<Trail> {
-        let facts = value.flat();
-        let mut facts = facts.iter().filter(|(_, label, _)| labels.contains(label));
-        facts.find_map(|(origin, label, trail)| match origin {
+        let all = value.flat();
+        let mut asked = all.iter().filter(|(_, label, _)| labels.contains(label));
+        asked.find_map(|(origin, label, trail)| match origin {
             Origin::Source => Some(trail.clone()),
             Origin::Input(part) => {
                 let before = self.inputs.get(&(part, label))?;

@@ -1,7 +1,7 @@
 //! The places that outlive an expression, with the labels of what is ever written to them, and the parts of what graphs are given.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ast::node::TemplateText;
@@ -14,8 +14,8 @@ use crate::resolve::program::Program;
 use super::super::super::calls::callers;
 use super::super::super::types::write::takes;
 use super::super::roots;
-use super::fact::{Facts, InputPart};
-use super::shape::{external, fitted, input};
+use super::label::{InputPart, LabelSet};
+use super::projection::{external, fitted, input};
 use super::value::{Step, Value};
 
 /// A place.
@@ -36,7 +36,7 @@ pub enum Place {
 }
 
 /// What a graph is given.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone)]
 pub enum Input {
     /// An `in` field.
     Field(FieldId),
@@ -45,7 +45,7 @@ pub enum Input {
 }
 
 /// A part of what a graph is given.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 pub struct Part {
     /// The graph.
     pub graph: GraphId,
@@ -63,7 +63,6 @@ pub struct Places<'a> {
     /// Constants of contexts, as each graph has them.
     contexts: HashMap<GraphId, Value>,
     parts: IdVec<InputPart, Part>,
-    numbers: BTreeMap<Part, InputPart>,
     /// Texts, as they were parsed; by where they are held.
     texts: RefCell<HashMap<*const TemplateText, Rc<[Printed]>>>,
 }
@@ -76,7 +75,6 @@ impl<'a> Places<'a> {
             values: HashMap::new(),
             contexts: HashMap::new(),
             parts: IdVec::new(),
-            numbers: BTreeMap::new(),
             texts: RefCell::default(),
         };
         let (callers, roots) = (callers(program), roots(program));
@@ -84,7 +82,7 @@ impl<'a> Places<'a> {
             let called = callers.get(id).is_some_and(|callers| !callers.is_empty());
             let (called, begins) = (called, roots.contains(&id));
             for (at, field) in graph.fields.entries() {
-                let marks = Facts::marked(&field.marks, &format!("`{}`", field.name.node));
+                let marks = LabelSet::marked(&field.marks, &format!("`{}`", field.name.node));
                 let own = fitted(program, &field.ty.node, &Value::of(marks.clone()));
                 let own = own.matching(&field.constraints);
                 places.values.insert(Place::Field(id, at), own);
@@ -104,7 +102,7 @@ impl<'a> Places<'a> {
             let mut constants = Vec::new();
             for field in context {
                 let name: Rc<str> = field.name.node.as_str().into();
-                let marks = Facts::marked(&field.marks, &format!("`{name}`"));
+                let marks = LabelSet::marked(&field.marks, &format!("`{name}`"));
                 let mut value = external(program, &field.ty.node, marks);
                 if called {
                     let of = Input::Constant(name.clone());
@@ -118,20 +116,10 @@ impl<'a> Places<'a> {
     }
 
     fn input(&mut self, graph: GraphId, of: Input, ty: &Type) -> Value {
-        let program = self.program;
-        input(program, ty, &mut |path| {
-            let part = Part {
-                graph,
-                of: of.clone(),
-                path: path.to_vec(),
-            };
-            if let Some(known) = self.numbers.get(&part) {
-                return *known;
-            }
-            let id = InputPart(self.parts.len() as u32);
-            self.parts.push(part.clone());
-            self.numbers.insert(part, id);
-            id
+        input(self.program, ty, &mut |path| {
+            let (of, path) = (of.clone(), path.to_vec());
+            self.parts.push(Part { graph, of, path });
+            InputPart(self.parts.len() as u32 - 1)
         })
     }
 

@@ -12,8 +12,8 @@ use crate::expr::infer::path;
 use crate::ir::GraphId;
 use crate::resolve::exprs::{Site, Written};
 
-use super::fact::{Facts, Label};
 use super::function::binds;
+use super::label::{Label, LabelSet};
 use super::places::{Place, Places};
 use super::value::{Step, Value};
 
@@ -84,8 +84,8 @@ impl<'e, 'a> Reader<'e, 'a> {
     }
 
     /// The labels of several expressions, of all their parts.
-    pub fn flat<'x>(&mut self, exprs: impl IntoIterator<Item = &'x Expr>) -> Facts {
-        let mut found = Facts::default();
+    pub fn flat<'x>(&mut self, exprs: impl IntoIterator<Item = &'x Expr>) -> LabelSet {
+        let mut found = LabelSet::default();
         for expr in exprs {
             found.add(&self.value(expr).flat());
         }
@@ -217,7 +217,7 @@ impl<'e, 'a> Reader<'e, 'a> {
     }
 
     /// The labels of what a site gives.
-    pub fn given(&mut self, site: &Site) -> Facts {
+    pub fn given(&mut self, site: &Site) -> LabelSet {
         self.within(site, |reader| match site.written {
             Written::Expr(expr) => reader.value(expr).flat(),
             Written::Text(words) => reader.text(words),
@@ -288,7 +288,7 @@ impl<'e, 'a> Reader<'e, 'a> {
 }
 
 /// A number or a time that is made of such values: no free text.
-pub(super) fn number(of: Facts) -> Value {
+pub(super) fn number(of: LabelSet) -> Value {
     Value::of(of.without(&Label::TEXT))
 }
 

@@ -11,10 +11,10 @@ use crate::resolve::exprs::{Recipient, Site, Written, sites_of_graph, sites_of_n
 use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Each, Graph, Jump, Node, Program, SetItem, TargetKind};
 
-use super::fact::Facts;
+use super::label::LabelSet;
 use super::places::{Place, Places};
+use super::projection::{external, fitted};
 use super::reader::{Names, Reader};
-use super::shape::{external, fitted};
 use super::value::{Step, Value};
 
 /// What a look at a node has found.
@@ -62,7 +62,7 @@ pub(super) struct Task<'e, 'a> {
     pub graph: &'a Graph,
     pub reader: Reader<'e, 'a>,
     /// What its errors may say.
-    pub failures: Facts,
+    pub failures: LabelSet,
     pub summary: NodeSummary,
 }
 
@@ -79,7 +79,7 @@ impl<'e, 'a> Task<'e, 'a> {
             id,
             graph,
             reader: Reader::new(places, Some(id), Names::default()),
-            failures: Facts::default(),
+            failures: LabelSet::default(),
             summary: NodeSummary::default(),
         }
     }
@@ -94,7 +94,7 @@ impl<'e, 'a> Task<'e, 'a> {
         self.reader.declare("input", input);
         for stop in &node.stops {
             let answer = stop.expect.as_ref();
-            let answer = answer.map(|ty| external(self.program, &ty.node, Facts::default()));
+            let answer = answer.map(|ty| external(self.program, &ty.node, LabelSet::default()));
             self.reader
                 .declare(&stop.name.node, answer.unwrap_or_default());
         }
@@ -134,6 +134,8 @@ impl<'e, 'a> Task<'e, 'a> {
     }
 
     fn finish(mut self) -> NodeSummary {
+        // A reducer may fail.
+        self.errors(&LabelSet::default());
         self.summary.names = self.reader.names;
         self.summary.read.append(&mut self.reader.read);
         self.summary
@@ -147,7 +149,7 @@ impl<'e, 'a> Task<'e, 'a> {
     }
 
     /// What an error here says.
-    fn errors(&mut self, failures: &Facts) {
+    fn errors(&mut self, failures: &LabelSet) {
         self.failures.add(failures);
         let text = Value::of(std::mem::take(&mut self.failures));
         let error = ["message", "cause"].map(|name| (name.into(), text.clone()));
@@ -240,7 +242,7 @@ impl<'e, 'a> Task<'e, 'a> {
     }
 
     /// A value that comes in with such labels.
-    pub fn external(&self, ty: &Type, own: Facts) -> Value {
+    pub fn external(&self, ty: &Type, own: LabelSet) -> Value {
         external(self.program, ty, own)
     }
 
@@ -252,11 +254,11 @@ impl<'e, 'a> Task<'e, 'a> {
 
 /// What an error may say that some site ends in: the messages that are written, what a model is told, and the values that
 /// functions fail by.
-fn failures(reader: &mut Reader<'_, '_>, sites: &[Site<'_>]) -> Facts {
-    let mut found = Facts::default();
+fn failures(reader: &mut Reader<'_, '_>, sites: &[Site<'_>]) -> LabelSet {
+    let mut found = LabelSet::default();
     for site in sites {
         match (site.written, site.to) {
-            (Written::Expr(expr), Recipient::Flow | Recipient::Tool(_) | Recipient::Event(_)) => {
+            (Written::Expr(expr), Recipient::Flow | Recipient::Tool(..) | Recipient::Event(_)) => {
                 reader.within(site, |reader| reader.add_failures(expr, &mut found));
             }
             _ => found.add(&reader.given(site)),

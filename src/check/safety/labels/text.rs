@@ -9,14 +9,14 @@ use crate::base::Span;
 use crate::expr::template::Printed;
 use crate::resolve::program::Words;
 
-use super::fact::Facts;
+use super::label::LabelSet;
 use super::reader::{Operand, Reader};
 use super::value::Value;
 
 impl Reader<'_, '_> {
     /// The labels of a text.
-    pub fn text(&mut self, words: &Words) -> Facts {
-        let mut found = Facts::default();
+    pub fn text(&mut self, words: &Words) -> LabelSet {
+        let mut found = LabelSet::default();
         match &words.from {
             None => self.shown(&words.text, &mut |reader, expr| {
                 found.add(&reader.value(expr).flat());
@@ -65,9 +65,9 @@ impl Reader<'_, '_> {
     }
 
     /// What the text of a named prompt shows of what it is given. Nothing else is in scope of it.
-    fn of_prompt(&mut self, text: &TemplateText, args: HashMap<String, Value>) -> Facts {
+    fn of_prompt(&mut self, text: &TemplateText, args: HashMap<String, Value>) -> LabelSet {
         let mut reader = Reader::new(self.places, None, Rc::new(args));
-        let mut found = Facts::default();
+        let mut found = LabelSet::default();
         reader.shown(text, &mut |reader, expr| {
             found.add(&reader.value(expr).flat());
         });

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::base::Span;
 
-use super::fact::{Facts, Label, Origin, Trail};
+use super::label::{Label, LabelSet, Origin, Trail};
 
 /// The most steps to a part that has labels of its own: what is deeper has those of all its parts.
 pub const MOST_STEPS: usize = 3;
@@ -28,7 +28,7 @@ pub struct Value(Option<Rc<Tree>>);
 #[derive(Debug, Clone, Default)]
 struct Tree {
     /// Of all its parts.
-    own: Facts,
+    own: LabelSet,
     parts: BTreeMap<Step, Value>,
     /// Steps to its deepest part.
     depth: usize,
@@ -38,7 +38,7 @@ struct Tree {
 
 impl Value {
     /// A value all of which has these.
-    pub fn of(own: Facts) -> Self {
+    pub fn of(own: LabelSet) -> Self {
         if own.is_empty() {
             return Self::default();
         }
@@ -151,8 +151,8 @@ impl Value {
     }
 
     /// The labels of all its parts.
-    pub fn flat(&self) -> Facts {
-        let mut found = Facts::default();
+    pub fn flat(&self) -> LabelSet {
+        let mut found = LabelSet::default();
         let mut open = vec![self];
         while let Some(value) = open.pop() {
             if let Some(tree) = &value.0 {
@@ -232,11 +232,11 @@ impl Value {
     }
 
     /// The same with other labels: what `put` adds for each.
-    pub fn replaced(&self, put: &mut dyn FnMut(Origin, Label, &Trail, &mut Facts)) -> Value {
+    pub fn replaced(&self, put: &mut dyn FnMut(Origin, Label, &Trail, &mut LabelSet)) -> Value {
         let Some(tree) = &self.0 else {
             return Self::default();
         };
-        let mut own = Facts::default();
+        let mut own = LabelSet::default();
         for (origin, label, trail) in tree.own.iter() {
             put(origin, label, trail, &mut own);
         }

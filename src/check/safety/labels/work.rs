@@ -9,10 +9,10 @@ use crate::resolve::exprs::{Recipient, sites_of_node, sites_of_tool};
 use crate::resolve::program::{ModelCall, Node, Param, TargetKind, Tool, ToolBody, Work};
 
 use super::super::super::types::write::takes;
-use super::fact::{Facts, Label, Origin, Trail};
+use super::label::{Label, LabelSet, Origin, Trail};
 use super::places::{Input, Place};
+use super::projection::fitted;
 use super::reader::{Names, Reader};
-use super::shape::fitted;
 use super::task::{Arguments, Inner, Task, sent};
 use super::value::Value;
 
@@ -52,7 +52,7 @@ impl<'a> Task<'_, 'a> {
             }
             Work::Interrupt { expect, .. } => {
                 let answer = expect.as_ref();
-                let answer = answer.map(|ty| self.external(&ty.node, Facts::default()));
+                let answer = answer.map(|ty| self.external(&ty.node, LabelSet::default()));
                 self.reader.declare("answer", answer.unwrap_or_default());
             }
             Work::Subgraph {
@@ -62,7 +62,7 @@ impl<'a> Task<'_, 'a> {
                 for field in writes {
                     if let Some(declared) = self.graph.fields.get(field.node) {
                         let ty = takes(self.program, declared, false);
-                        let value = self.external(&ty, Facts::default());
+                        let value = self.external(&ty, LabelSet::default());
                         self.write(field.node, false, value);
                     }
                 }
@@ -73,9 +73,9 @@ impl<'a> Task<'_, 'a> {
 
     /// What a model may write: it has what it read. That it was shown a secret is an error by itself, so its words are not
     /// held to be one.
-    fn model_reply(&mut self, node: &Node) -> Facts {
+    fn model_reply(&mut self, node: &Node) -> LabelSet {
         let text = format!("a model writes this in `{}`", node.name.node);
-        let mut reply = Facts::one(Label::Model, Trail::begin(node.name.span, &text));
+        let mut reply = LabelSet::one(Label::Model, Trail::begin(node.name.span, &text));
         let read = Value::of(read_by_model(&mut self.reader, node));
         let text = format!("read by the model of `{}`", node.name.node);
         let read = read.without(&[Label::Secret, Label::Model]);
@@ -83,19 +83,19 @@ impl<'a> Task<'_, 'a> {
         reply
     }
 
-    fn reply(&mut self, call: &ModelCall, facts: &Facts) {
-        let reply = self.external(&Type::Record(MESSAGE), facts.clone());
+    fn reply(&mut self, call: &ModelCall, labels: &LabelSet) {
+        let reply = self.external(&Type::Record(MESSAGE), labels.clone());
         self.reader.declare("reply", reply);
         let output = call.output.as_ref();
-        let output = output.map(|ty| self.external(&ty.node, facts.clone()));
+        let output = output.map(|ty| self.external(&ty.node, labels.clone()));
         self.reader.declare("output", output.unwrap_or_default());
-        self.reader.declare(CHUNK, Value::of(facts.clone()));
-        self.failures.add(facts);
+        self.reader.declare(CHUNK, Value::of(labels.clone()));
+        self.failures.add(labels);
     }
 
     /// What a model reads of all tools of the node, for which it has chosen arguments.
-    fn results(&mut self, node: &'a Node, chosen: &Facts) -> Facts {
-        let mut found = Facts::default();
+    fn results(&mut self, node: &'a Node, chosen: &LabelSet) -> LabelSet {
+        let mut found = LabelSet::default();
         for used in node.tools() {
             found.add(&self.result(node, used.node, Some(chosen)).flat());
         }
@@ -104,12 +104,12 @@ impl<'a> Task<'_, 'a> {
     }
 
     /// What a tool gives back.
-    fn result(&mut self, node: &'a Node, id: ToolId, chosen: Option<&Facts>) -> Value {
+    fn result(&mut self, node: &'a Node, id: ToolId, chosen: Option<&LabelSet>) -> Value {
         let Some(tool) = self.program.tools.get(id) else {
             return Value::default();
         };
         let name = format!("what tool `{}` gives back", tool.name.node);
-        let mut own = Facts::marked(&tool.marks, &name);
+        let mut own = LabelSet::marked(&tool.marks, &name);
         if tool.module.as_deref() == Some(MEMORY) {
             match tool.effect {
                 ToolEffect::Read => own.add(&self.reader.place(Place::Memory).flat()),
@@ -145,7 +145,7 @@ impl<'a> Task<'_, 'a> {
         node: &Node,
         id: ToolId,
         param: &Param,
-        chosen: Option<&Facts>,
+        chosen: Option<&LabelSet>,
     ) -> Value {
         let mut given = node.given(id).iter();
         let given = given.find(|arg| arg.name.node == param.name.node);
@@ -162,7 +162,7 @@ impl<'a> Task<'_, 'a> {
         node: &'a Node,
         (id, tool): (ToolId, &'a Tool),
         body: &'a ToolBody,
-        chosen: Option<&Facts>,
+        chosen: Option<&LabelSet>,
     ) -> Value {
         let mut reader = Reader::new(self.places, Some(self.id), Names::default());
         let is_seen = tool.asks() && !self.unseen.contains_key(&id);
@@ -289,8 +289,8 @@ impl<'a> Task<'_, 'a> {
 }
 
 /// What the model of a node reads: its texts and messages, and why a reply of it was refused.
-pub fn read_by_model(reader: &mut Reader<'_, '_>, node: &Node) -> Facts {
-    let mut read = Facts::default();
+pub fn read_by_model(reader: &mut Reader<'_, '_>, node: &Node) -> LabelSet {
+    let mut read = LabelSet::default();
     for site in sites_of_node(node) {
         if matches!(site.to, Recipient::System | Recipient::Model) {
             read.add(&reader.given(&site));

@@ -92,9 +92,9 @@ impl Trail {
 
 /// Labels of a value: of each origin and label the way on which it came first.
 #[derive(Debug, Clone, Default)]
-pub struct Facts(BTreeMap<(Origin, Label), Trail>);
+pub struct LabelSet(BTreeMap<(Origin, Label), Trail>);
 
-impl Facts {
+impl LabelSet {
     /// One label.
     pub fn one(label: Label, trail: Trail) -> Self {
         Self::from_iter([((Origin::Source, label), trail)])
@@ -135,14 +135,14 @@ impl Facts {
     }
 
     /// Whether the other's are among these.
-    pub fn covers(&self, other: &Facts) -> bool {
-        other.0.keys().all(|fact| self.0.contains_key(fact))
+    pub fn covers(&self, other: &LabelSet) -> bool {
+        other.0.keys().all(|label| self.0.contains_key(label))
     }
 
     /// Adds those that are not among these yet.
-    pub fn add(&mut self, other: &Facts) {
-        for (fact, trail) in &other.0 {
-            self.0.entry(*fact).or_insert_with(|| trail.clone());
+    pub fn add(&mut self, other: &LabelSet) {
+        for (label, trail) in &other.0 {
+            self.0.entry(*label).or_insert_with(|| trail.clone());
         }
     }
 
@@ -158,8 +158,8 @@ impl Facts {
     }
 }
 
-impl FromIterator<((Origin, Label), Trail)> for Facts {
-    fn from_iter<I: IntoIterator<Item = ((Origin, Label), Trail)>>(facts: I) -> Self {
-        Self(facts.into_iter().collect())
+impl FromIterator<((Origin, Label), Trail)> for LabelSet {
+    fn from_iter<I: IntoIterator<Item = ((Origin, Label), Trail)>>(labels: I) -> Self {
+        Self(labels.into_iter().collect())
     }
 }

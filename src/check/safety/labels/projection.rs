@@ -8,39 +8,13 @@ use crate::expr::ty::{MESSAGE, TEXT};
 use crate::expr::{RecordId, Type};
 use crate::resolve::program::{Param, Program};
 
-use super::fact::{Facts, InputPart, Label};
-use super::pattern::is_anchored;
+use super::label::{InputPart, Label, LabelSet};
 use super::value::{MOST_STEPS, Step, Value};
-
-/// Whether a value of the type can't carry a free text.
-fn is_plain(ty: &Type) -> bool {
-    match ty {
-        Type::Null
-        | Type::Bool
-        | Type::Int
-        | Type::Uint
-        | Type::Float
-        | Type::Timestamp
-        | Type::Duration
-        | Type::Enum(_)
-        | Type::Literal(_)
-        | Type::Never
-        | Type::Error => true,
-        Type::Nullable(of) | Type::List(of) | Type::Optional(of) => is_plain(of),
-        Type::Union(members) => members.iter().all(is_plain),
-        _ => false,
-    }
-}
-
-/// Whether a text has to match a pattern from end to end.
-fn has_whole_pattern(constraints: &Constraints) -> bool {
-    constraints.pattern.as_deref().is_some_and(is_anchored)
-}
 
 impl Value {
     /// A value that attributes are held against: one that matches a pattern from end to end is no free text.
     pub fn matching(self, constraints: &Constraints) -> Value {
-        match has_whole_pattern(constraints) {
+        match constraints.has_whole_pattern() {
             true => self.without(&Label::TEXT),
             false => self,
         }
@@ -49,43 +23,43 @@ impl Value {
 
 /// Whether a parameter takes free text of any form.
 pub fn takes_free_text(param: &Param) -> bool {
-    !has_whole_pattern(&param.constraints) && !is_plain(&param.ty.node)
+    param.constraints.admit_free_text(&param.ty.node)
 }
 
 /// A value that is written to a place of the type.
 pub fn fitted(program: &Program, ty: &Type, value: &Value) -> Value {
     match value.is_none() {
         true => Value::default(),
-        false => Shape::new(program, &mut |path| value.at(path).flat()).value(ty),
+        false => Projection::new(program, &mut |path| value.at(path).flat()).value(ty),
     }
 }
 
 /// A value of the type that comes in from outside with such labels: each field of a record has those that it is marked with.
-pub fn external(program: &Program, ty: &Type, own: Facts) -> Value {
+pub fn external(program: &Program, ty: &Type, own: LabelSet) -> Value {
     if own.is_empty() && program.marked.is_empty() {
         return Value::default();
     }
     let mut labels = |_: &[Step]| own.clone();
-    let mut shape = Shape::new(program, &mut labels);
-    shape.is_external = true;
-    shape.value(ty)
+    let mut projection = Projection::new(program, &mut labels);
+    projection.is_external = true;
+    projection.value(ty)
 }
 
 /// What a graph is given as a value of the type: each part has what the caller's has. `number` numbers the parts by their paths.
 pub fn input(program: &Program, ty: &Type, number: &mut dyn FnMut(&[Step]) -> InputPart) -> Value {
-    Shape::new(program, &mut |path| Facts::of_input(number(path))).value(ty)
+    Projection::new(program, &mut |path| LabelSet::of_input(number(path))).value(ty)
 }
 
 /// The parts of a type, each with the labels that are found for its path.
-struct Shape<'a, 'l> {
+struct Projection<'a, 'l> {
     program: &'a Program,
     is_external: bool,
-    labels: &'l mut dyn FnMut(&[Step]) -> Facts,
+    labels: &'l mut dyn FnMut(&[Step]) -> LabelSet,
     path: Vec<Step>,
 }
 
-impl<'a, 'l> Shape<'a, 'l> {
-    fn new(program: &'a Program, labels: &'l mut dyn FnMut(&[Step]) -> Facts) -> Self {
+impl<'a, 'l> Projection<'a, 'l> {
+    fn new(program: &'a Program, labels: &'l mut dyn FnMut(&[Step]) -> LabelSet) -> Self {
         Self {
             program,
             is_external: false,
@@ -98,7 +72,7 @@ impl<'a, 'l> Shape<'a, 'l> {
         let ty = ty.without_null();
         let deep = self.path.len() >= MOST_STEPS;
         match &ty {
-            _ if is_plain(&ty) => Value::of(self.own().without(&Label::TEXT)),
+            _ if !ty.has_free_text() => Value::of(self.own().without(&Label::TEXT)),
             _ if deep && self.is_external => {
                 let mut all = self.own();
                 all.add(&marks_within(self.program, &ty));
@@ -127,7 +101,7 @@ impl<'a, 'l> Shape<'a, 'l> {
         }
     }
 
-    fn own(&mut self) -> Facts {
+    fn own(&mut self) -> LabelSet {
         (self.labels)(&self.path)
     }
 
@@ -153,9 +127,9 @@ impl<'a, 'l> Shape<'a, 'l> {
             value = value.matching(&field.constraints);
         }
         let marks = self.program.marked.get(&(id, name.to_owned()));
-        let marks = marks.map(|marks| Facts::marked(marks, &format!("`{name}`")));
+        let marks = marks.map(|marks| LabelSet::marked(marks, &format!("`{name}`")));
         let mut own = marks.unwrap_or_default();
-        if is_plain(ty) {
+        if !ty.has_free_text() {
             own = own.without(&Label::TEXT);
         }
         value.or(&Value::of(own))
@@ -163,8 +137,8 @@ impl<'a, 'l> Shape<'a, 'l> {
 }
 
 /// Marks of the record fields that a value of the type holds, at any depth.
-fn marks_within(program: &Program, ty: &Type) -> Facts {
-    let mut found = Facts::default();
+fn marks_within(program: &Program, ty: &Type) -> LabelSet {
+    let mut found = LabelSet::default();
     let (mut open, mut seen) = (vec![ty.clone()], std::collections::BTreeSet::new());
     while let Some(ty) = open.pop() {
         match ty {
@@ -176,7 +150,7 @@ fn marks_within(program: &Program, ty: &Type) -> Facts {
                 let record = program.types.records.get(id);
                 for field in record.into_iter().flat_map(|record| &record.fields) {
                     if let Some(marks) = program.marked.get(&(id, field.name.clone())) {
-                        found.add(&Facts::marked(marks, &format!("`{}`", field.name)));
+                        found.add(&LabelSet::marked(marks, &format!("`{}`", field.name)));
                     }
                     open.push(field.ty.clone());
                 }
