@@ -47,6 +47,7 @@ pub fn fit(
         return Err(vec!["the flow has no such graph".to_owned()]);
     };
     let mut misfits = arguments((tool, types), (flow, graph));
+    misfits.extend(trusting(tool, (flow, id)));
     if let Some(why) = asks(flow, id) {
         misfits.push(format!(
             "{why}: a tool can't pass a question on, so call the graph by a `subgraph` node of one flow"
@@ -100,6 +101,28 @@ fn arguments((tool, types): (&Tool, &TypeTable), (flow, graph): (&Flow, &Graph))
         }
     }
     misfits
+}
+
+/// Texts that a model may choose and that the graph takes for trusted, where one of its tools has a `@sink`.
+fn trusting(tool: &Tool, (flow, id): (&Flow, GraphId)) -> Vec<String> {
+    let called = tools_of(flow, id);
+    let mut called = called.iter().filter_map(|tool| flow.tools.get(*tool));
+    let graph = flow.graphs.get(id).map_or("", |graph| graph.name.as_str());
+    let is_sink = |name: &str| tool.sinks.iter().any(|sink| sink.param == name);
+    let is_marked = |name: &str| flow.marks.contains(&format!("@untrusted {graph}.{name}"));
+    let Some(with_sink) = called.find(|tool| !tool.sinks.is_empty()) else {
+        return Vec::new();
+    };
+    let texts = tool.params.iter();
+    let texts = texts.filter(|param| param.constraints.admit_free_text(&param.ty));
+    let open = texts.filter(|param| !is_sink(&param.name) && !is_marked(&param.name));
+    let why = open.map(|RecordField { name, .. }| {
+        format!(
+            "it trusts `{name}`, which may be any text, and its tool `{}` has a `@sink`: mark the field `@untrusted`, or the parameter `@sink`",
+            with_sink.name
+        )
+    });
+    why.collect()
 }
 
 /// Whether a field begins with something where nothing is given.

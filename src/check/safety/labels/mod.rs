@@ -131,9 +131,9 @@ impl<'a> Labels<'a> {
         let mut given = Vec::new();
         for (part, input) in self.places.parts() {
             for (caller, node) in callers.get(input.graph).into_iter().flatten() {
-                if let Some(summary) = self.summaries.get(&(*caller, Some(*node))) {
-                    let value = summary.arguments.part(&input.of).at(&input.path);
-                    given.push((part, value.flat()));
+                let summary = self.summaries.get(&(*caller, Some(*node)));
+                if let Some(value) = summary.and_then(|summary| summary.arguments.get(&input.of)) {
+                    given.push((part, value.at(&input.path).flat()));
                 }
             }
         }

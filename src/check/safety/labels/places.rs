@@ -27,6 +27,8 @@ pub enum Place {
     Given(GraphId, FieldId),
     /// What is sent to a node, by the position among its `input`.
     Sent(GraphId, NodeId, usize),
+    /// The constants that a graph reads as `context`.
+    Context(GraphId),
     /// The messages of a graph's errors.
     Errors(GraphId),
     /// What the tools of an agent give back to its model.
@@ -35,22 +37,13 @@ pub enum Place {
     Memory,
 }
 
-/// What a graph is given.
-#[derive(Debug, Clone)]
-pub enum Input {
-    /// An `in` field.
-    Field(FieldId),
-    /// A constant of its `context`.
-    Constant(Rc<str>),
-}
-
-/// A part of what a graph is given.
+/// A part of what a graph is given: of a field ahead of its reducer, or of its `context`.
 #[derive(Debug, Clone)]
 pub struct Part {
     /// The graph.
     pub graph: GraphId,
-    /// Which value.
-    pub of: Input,
+    /// What holds it.
+    pub of: Place,
     /// The part of it.
     pub path: Vec<Step>,
 }
@@ -60,8 +53,6 @@ pub struct Places<'a> {
     /// The program.
     pub program: &'a Program,
     values: HashMap<Place, Value>,
-    /// Constants of contexts, as each graph has them.
-    contexts: HashMap<GraphId, Value>,
     parts: IdVec<InputPart, Part>,
     /// Texts, as they were parsed; by where they are held.
     texts: RefCell<HashMap<*const TemplateText, Rc<[Printed]>>>,
@@ -73,7 +64,6 @@ impl<'a> Places<'a> {
         let mut places = Self {
             program,
             values: HashMap::new(),
-            contexts: HashMap::new(),
             parts: IdVec::new(),
             texts: RefCell::default(),
         };
@@ -93,31 +83,31 @@ impl<'a> Places<'a> {
                         given = external(program, ty, marks);
                     }
                     if called {
-                        given.absorb(&places.input(id, Input::Field(at), ty));
+                        given.absorb(&places.input(id, Place::Given(id, at), ty, &[]));
                     }
                     places.values.insert(Place::Given(id, at), given);
                 }
             }
             let context = graph.context.iter().flat_map(|context| &context.fields);
-            let mut constants = Vec::new();
-            for field in context {
-                let name: Rc<str> = field.name.node.as_str().into();
+            let constants = context.map(|field| {
+                let name = &field.name.node;
                 let marks = LabelSet::marked(&field.marks, &format!("`{name}`"));
                 let mut value = external(program, &field.ty.node, marks);
                 if called {
-                    let of = Input::Constant(name.clone());
-                    value.absorb(&places.input(id, of, &field.ty.node));
+                    let path = [Step::Field(name.as_str().into())];
+                    value.absorb(&places.input(id, Place::Context(id), &field.ty.node, &path));
                 }
-                constants.push((name, value.matching(&field.constraints)));
-            }
-            places.contexts.insert(id, Value::record(constants));
+                (name.as_str().into(), value.matching(&field.constraints))
+            });
+            let constants = Value::record(constants.collect::<Vec<_>>());
+            places.values.insert(Place::Context(id), constants);
         }
         places
     }
 
-    fn input(&mut self, graph: GraphId, of: Input, ty: &Type) -> Value {
+    fn input(&mut self, graph: GraphId, of: Place, ty: &Type, begin: &[Step]) -> Value {
         input(self.program, ty, &mut |path| {
-            let (of, path) = (of.clone(), path.to_vec());
+            let path = [begin, path].concat();
             self.parts.push(Part { graph, of, path });
             InputPart(self.parts.len() as u32 - 1)
         })
@@ -126,11 +116,6 @@ impl<'a> Places<'a> {
     /// What a place holds.
     pub fn value(&self, place: Place) -> Value {
         self.values.get(&place).cloned().unwrap_or_default()
-    }
-
-    /// The constants that a graph reads as `context`.
-    pub fn context(&self, graph: GraphId) -> Value {
-        self.contexts.get(&graph).cloned().unwrap_or_default()
     }
 
     /// Writes to a place. Whether it has new labels by that.

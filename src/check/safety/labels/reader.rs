@@ -182,7 +182,7 @@ impl<'e, 'a> Reader<'e, 'a> {
             return Value::default();
         };
         match name {
-            "context" => self.places.context(graph),
+            "context" => self.place(Place::Context(graph)),
             "state" => {
                 let fields = self.places.program.graphs.get(graph);
                 let fields = fields.into_iter().flat_map(|graph| graph.fields.iter());

@@ -24,8 +24,8 @@ pub struct NodeSummary {
     pub names: Names,
     /// Names in scope of what it calls: bodies of tools, and reducers.
     pub inner: BTreeMap<Inner, Names>,
-    /// What a called graph is given.
-    pub arguments: Arguments,
+    /// What a called graph is given, by the place there.
+    pub arguments: BTreeMap<Place, Value>,
     /// What each of its tools gives back.
     pub results: BTreeMap<ToolId, Value>,
     /// Places that it read.
@@ -41,15 +41,6 @@ pub enum Inner {
     Body(ToolId),
     /// A reducer of a field that is written.
     Reducer(ReducerId),
-}
-
-/// What a called graph is given: by field, and the caller's constants.
-#[derive(Default)]
-pub struct Arguments {
-    /// Its `in` fields.
-    pub fields: BTreeMap<FieldId, Value>,
-    /// What the caller has as `context`.
-    pub context: Value,
 }
 
 /// A look under way.

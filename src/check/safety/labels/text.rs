@@ -16,18 +16,22 @@ use super::value::Value;
 impl Reader<'_, '_> {
     /// The labels of a text.
     pub fn text(&mut self, words: &Words) -> LabelSet {
-        let mut found = LabelSet::default();
         match &words.from {
-            None => self.shown(&words.text, &mut |reader, expr| {
-                found.add(&reader.value(expr).flat());
-            }),
+            None => self.all_shown(&words.text),
             Some(used) => {
                 let args = used.args.iter();
                 let args = args.map(|arg| (arg.name.node.clone(), self.value(&arg.value)));
                 let args: HashMap<String, Value> = args.collect();
-                found = self.of_prompt(&words.text, args);
+                Reader::new(self.places, None, Rc::new(args)).all_shown(&words.text)
             }
         }
+    }
+
+    fn all_shown(&mut self, text: &TemplateText) -> LabelSet {
+        let mut found = LabelSet::default();
+        self.shown(text, &mut |reader, expr| {
+            found.add(&reader.value(expr).flat())
+        });
         found
     }
 
@@ -45,8 +49,9 @@ impl Reader<'_, '_> {
             Some(used) => {
                 for arg in &used.args {
                     let value = self.value(&arg.value);
-                    let args = [(arg.name.node.clone(), value)].into_iter().collect();
-                    let shown = Value::of(self.of_prompt(&words.text, args));
+                    let args = HashMap::from([(arg.name.node.clone(), value)]);
+                    let mut prompt = Reader::new(self.places, None, Rc::new(args));
+                    let shown = Value::of(prompt.all_shown(&words.text));
                     if is_found(&shown) {
                         found.extend(self.operands_of(&arg.value, is_found));
                     }
@@ -60,16 +65,6 @@ impl Reader<'_, '_> {
             });
             seen.push((operand.span, operand.name.clone()));
             new
-        });
-        found
-    }
-
-    /// What the text of a named prompt shows of what it is given. Nothing else is in scope of it.
-    fn of_prompt(&mut self, text: &TemplateText, args: HashMap<String, Value>) -> LabelSet {
-        let mut reader = Reader::new(self.places, None, Rc::new(args));
-        let mut found = LabelSet::default();
-        reader.shown(text, &mut |reader, expr| {
-            found.add(&reader.value(expr).flat());
         });
         found
     }

@@ -1,5 +1,7 @@
 //! What the work of a node gives to its expressions: replies, results, answers.
 
+use std::collections::BTreeMap;
+
 use crate::expr::Type;
 use crate::expr::ty::MESSAGE;
 use crate::ir::flow::{MEMORY, ToolEffect};
@@ -10,10 +12,10 @@ use crate::resolve::program::{ModelCall, Node, Param, TargetKind, Tool, ToolBody
 
 use super::super::super::types::write::takes;
 use super::label::{Label, LabelSet, Origin, Trail};
-use super::places::{Input, Place};
+use super::places::Place;
 use super::projection::fitted;
 use super::reader::{Names, Reader};
-use super::task::{Arguments, Inner, Task, sent};
+use super::task::{Inner, Task, sent};
 use super::value::Value;
 
 impl<'a> Task<'_, 'a> {
@@ -224,10 +226,8 @@ impl<'a> Task<'_, 'a> {
         let Some(child) = self.program.graphs.get(id) else {
             return;
         };
-        let mut arguments = Arguments {
-            context: self.places.context(self.id),
-            ..Arguments::default()
-        };
+        let context = self.reader.place(Place::Context(self.id));
+        let mut arguments = BTreeMap::from([(Place::Context(id), context)]);
         for (field, declared) in child.fields.entries() {
             if !declared.mode.is_in() {
                 continue;
@@ -241,7 +241,7 @@ impl<'a> Task<'_, 'a> {
             let text = format!("passed to `{}` here", child.name.node);
             let ty = takes(self.program, declared, false);
             let value = fitted(self.program, &ty, &value).noted(at, &text);
-            arguments.fields.insert(field, value);
+            arguments.insert(Place::Given(id, field), value);
         }
         let mut results = Vec::new();
         for (field, declared) in child.fields.entries() {
@@ -270,14 +270,13 @@ impl<'a> Task<'_, 'a> {
     }
 
     /// A value of a called graph, with what the caller gives in place of what the graph is given.
-    fn given_back(&self, value: &Value, arguments: &Arguments) -> Value {
+    fn given_back(&self, value: &Value, arguments: &BTreeMap<Place, Value>) -> Value {
         value.replaced(&mut |origin, label, trail, found| match origin {
             Origin::Source => found.insert(origin, label, trail.clone()),
             Origin::Input(part) => {
-                let Some(part) = self.places.part(part) else {
-                    return;
-                };
-                let given = arguments.part(&part.of).at(&part.path).flat();
+                let part = self.places.part(part);
+                let given = part.and_then(|part| Some(arguments.get(&part.of)?.at(&part.path)));
+                let given = given.unwrap_or_default().flat();
                 for (origin, given, before) in given.iter() {
                     if given == label {
                         found.insert(origin, label, before.followed_by(trail));
@@ -297,14 +296,4 @@ pub fn read_by_model(reader: &mut Reader<'_, '_>, node: &Node) -> LabelSet {
         }
     }
     read
-}
-
-impl Arguments {
-    /// What the called graph is given as one of its inputs.
-    pub fn part(&self, of: &Input) -> Value {
-        match of {
-            Input::Field(field) => self.fields.get(field).cloned().unwrap_or_default(),
-            Input::Constant(name) => self.context.field(name),
-        }
-    }
 }

@@ -243,18 +243,11 @@ impl<'a> Unpermitted<'a> {
 
     /// What each graph lets through, callers again where a called graph lets more through.
     fn summaries(&mut self) {
-        let mut open: Vec<GraphId> = self.program.graphs.ids().collect();
-        while let Some(id) = open.pop() {
+        settle(self.program, |id| {
             let behind = self.follow(id, &self.all).behind;
-            if self
-                .through
-                .get_mut(id)
-                .is_some_and(|known| known.join(&behind))
-            {
-                let again = self.callers.get(id).into_iter().flatten();
-                open.extend(again.map(|(caller, _)| *caller));
-            }
-        }
+            let known = self.through.get_mut(id);
+            known.is_some_and(|known| known.join(&behind))
+        });
     }
 
     /// What comes to each block, from the graphs that a run may begin with into those that they call.
