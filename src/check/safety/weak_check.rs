@@ -3,7 +3,7 @@
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::fold::inline::{LetValue, inlined, let_values};
+use crate::expr::fold::inline::{Inliner, let_values};
 use crate::expr::infer::reads;
 use crate::expr::{Scope, Type};
 use crate::resolve::exprs::Written;
@@ -16,15 +16,13 @@ use super::sink::is_whole_pattern;
 
 /// Reports them.
 pub fn checks(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) {
+    let rule = Rule { program, labels };
     labels.each_site(&mut |owner, reader, site| {
         if let Written::Expr(expr) = site.written {
             each_check(reader, expr, &mut |reader, name, condition| {
-                let rule = Rule {
-                    program,
-                    labels,
-                    lets: let_values(owner.lets),
-                };
-                let found = rule.weakness(reader, name, condition);
+                let lets = let_values(owner.lets);
+                let condition = Inliner::new(&lets).under([name.to_owned()]).read(condition);
+                let found = rule.weakness(reader, name, &condition);
                 found.into_iter().for_each(|found| diags.push(found));
             });
         }
@@ -46,11 +44,10 @@ fn each_check(reader: &mut Reader, expr: &Expr, judge: &mut dyn FnMut(&mut Reade
 struct Rule<'r, 'a> {
     program: &'r Program,
     labels: &'r Labels<'a>,
-    /// What the `let`s in scope stand for.
-    lets: Vec<LetValue>,
 }
 
 impl Rule<'_, '_> {
+    /// What is wrong with a condition, in which the `let`s stand for what they are computed from.
     fn weakness(&self, reader: &mut Reader, name: &str, condition: &Expr) -> Option<Diagnostic> {
         let looked = Value::of(LabelSet::one(Label::Looked, Trail::default()));
         self.always(name, condition).or_else(|| {
@@ -74,7 +71,7 @@ impl Rule<'_, '_> {
         }
         let mut cx = Cx::outside(self.program, span.file);
         cx.declare(name, Type::String);
-        let verdict = Verdict::of(&cx, &inlined(condition, &self.lets))?;
+        let verdict = Verdict::of(&cx, condition)?;
         let message = "the condition of `checked` is always true".to_owned();
         verdict.value.then(|| {
             Diagnostic::new(&codes::WEAK_CHECK, message, span)
@@ -105,7 +102,7 @@ impl Rule<'_, '_> {
             let of = target.as_deref().or(args.first());
             let looked = of.map(|of| reader.value(of)).unwrap_or_default();
             let is_looked = self.labels.trail(&looked, &[Label::Looked]).is_some();
-            if is_looked && !is_whole_pattern(&inlined(pattern, &self.lets)) {
+            if is_looked && !is_whole_pattern(pattern) {
                 let message =
                     "`matches` looks for a part of the text: what stands around it is not checked";
                 let found = Diagnostic::new(&codes::WEAK_CHECK, message.to_owned(), pattern.span);
