@@ -135,12 +135,7 @@ fn made(target: Option<&Expr>, function: &Spanned<String>, args: &[Expr], span: 
     };
     let method = match name {
         "|length" => "size",
-<<<<<<< HEAD
-=======
         "|list" => "unique",
-        // A list of lists here.
-        "|slice" => "batch",
->>>>>>> d8c80ca8 (Labels ask one list of sites: reducers, toolsets, permits, messages and tool bodies are held to the same rules)
         name => name.trim_start_matches('|'),
     };
     call(Some(of), method, args, span)
