@@ -73,6 +73,7 @@ fn status() -> Record {
         error: None,
         interrupt_before: Vec::new(),
         recursion_limit: None,
+        served_by: Default::default(),
         context: Json::Null,
         usage: Json::Null,
         named_from: Some(0),

@@ -53,14 +53,17 @@ impl<'a> Page<'a> {
         complete.then_some(page)
     }
 
-    /// The first sentence of the reason, which may go on over a line end.
+    /// The first sentence of the reason, which may go on over a line end. A full stop in backticks ends none.
     pub fn summary(&self) -> &'a str {
         let paragraph = self.why.split("\n\n").next().unwrap_or(self.why);
-        let ends = paragraph.match_indices('.').map(|(at, _)| at);
-        let end = ends.into_iter().find(|at| {
-            let after = paragraph.get(at + 1..).unwrap_or("");
-            after.is_empty() || after.starts_with(char::is_whitespace)
-        });
+        let mut in_code = false;
+        let mut chars = paragraph.char_indices().peekable();
+        let mut end = None;
+        while let (None, Some((at, c))) = (end, chars.next()) {
+            in_code ^= c == '`';
+            let last = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+            end = (c == '.' && last && !in_code).then_some(at);
+        }
         end.and_then(|end| paragraph.get(..end))
             .unwrap_or(paragraph)
     }

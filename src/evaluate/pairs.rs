@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use crate::expr::eval::{self, Effect, Env, Program};
-use crate::expr::infer::no_condition;
+use crate::expr::condition::condition;
+use crate::expr::eval::{Effect, Env, Program};
 use crate::expr::{Scope, Slot, Type, TypeTable};
 use crate::run::work::acceptance::refused;
 use crate::value::Value;
@@ -222,14 +222,11 @@ impl Filter {
             );
         }
         let types = TypeTable::default();
-        let program = eval::compile_text(text, &scope, &types).map_err(|error| error.message)?;
-        match no_condition(text, &scope, &types) {
-            Some(why) => Err(why),
-            None => Ok(Self {
-                program,
-                text: text.to_owned(),
-            }),
-        }
+        let program = condition(text, &scope, &types).map_err(|wrong| wrong.message)?;
+        Ok(Self {
+            program,
+            text: text.to_owned(),
+        })
     }
 
     /// Whether it holds for a pair.

@@ -10,6 +10,7 @@
 //! Nothing here knows of graphs or nodes: a scope is a list of names with types.
 
 pub mod accept;
+pub mod condition;
 pub mod constraint;
 pub mod eval;
 pub mod fold;

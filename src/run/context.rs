@@ -76,6 +76,8 @@ pub struct RunContext {
     pub step_limit: u64,
     /// The same, where it was told: resumes hold to it.
     pub told_limit: Option<u64>,
+    /// What serves it, as its thread keeps it.
+    pub served_by: BTreeMap<String, String>,
     /// Super-steps made, in processes before this one too.
     pub steps: AtomicU64,
     /// Super-steps after which the run stops, those of subgraphs included.

@@ -27,6 +27,7 @@ pub fn status(state: RunState) -> Record {
         forked_from: None,
         interrupt_before: vec!["ask".into()],
         recursion_limit: Some(7),
+        served_by: [("profile".to_owned(), "local".to_owned())].into(),
         at: AT.into(),
     })
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::backend::yaml::Cursor;
-use crate::expr::eval::{self, Effect, Env, Program};
-use crate::expr::infer::no_condition;
+use crate::expr::condition::condition;
+use crate::expr::eval::{Effect, Env, Program};
 use crate::expr::ty::{MESSAGE, Type, TypeTable};
 use crate::expr::{Scope, Slot};
 use crate::run::model::ChatRequest;
@@ -18,6 +18,8 @@ use super::script::prompt;
 /// `prompt` (the text of all messages), `tools` (names), `model` (its name in the flow).
 #[derive(Debug, Clone)]
 pub struct When {
+    /// As it is written.
+    pub text: String,
     program: Arc<Program>,
 }
 
@@ -38,19 +40,15 @@ impl When {
             scope.declare(name, ty);
         }
         let types = TypeTable::default();
-        let compiled = eval::compile_text(text, &scope, &types).map_err(|error| error.message);
-        let compiled = compiled.and_then(|program| match no_condition(text, &scope, &types) {
-            Some(why) => Err(why),
-            None => Ok(program),
-        });
-        match compiled {
-            Ok(program) => {
-                let program = Arc::new(program);
-                Some(When { program })
-            }
-            Err(why) => {
-                let help = format!("known here: {}", crate::base::name::list(NAMES));
-                let message = format!("this is no condition: {why}");
+        match condition(text, &scope, &types) {
+            Ok(program) => Some(When {
+                text: text.to_owned(),
+                program: Arc::new(program),
+            }),
+            Err(wrong) => {
+                let known = || format!("known here: {}", crate::base::name::list(NAMES));
+                let help = wrong.help.unwrap_or_else(known);
+                let message = format!("this is no condition: {}", wrong.message);
                 cursor.report(cursor.finding(message).help(help));
                 None
             }

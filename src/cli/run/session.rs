@@ -165,6 +165,13 @@ impl<'a> Session<'a> {
             answers.scripted = Pending::new(&scenario.answers, Used::new());
         }
         let scenario = wanted.scenario.as_ref().map(|(name, _)| name.as_str());
+        let served_by = [
+            ("profile", context.profile.as_deref()),
+            ("scenario", scenario),
+        ];
+        let served_by = served_by.into_iter();
+        let served_by =
+            served_by.filter_map(|(option, name)| Some((option.to_owned(), name?.to_owned())));
         let file = wanted.file.to_string_lossy();
         let durability = match how.durability {
             Durability::Async => None,
@@ -198,6 +205,7 @@ impl<'a> Session<'a> {
                 interrupt_before: wanted.interrupt_before,
                 drop_stops: wanted.no_stops,
                 by: wanted.by.or_else(user),
+                served_by: served_by.collect(),
                 observed: telemetry::observed(telemetry.as_ref()),
                 ..engine::RunOptions::default()
             },

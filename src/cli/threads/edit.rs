@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::base::name;
-use crate::ir::{Flow, Tool};
 use crate::run::ambient::SystemAmbient;
 use crate::run::backends::Backends;
 use crate::run::engine::{Edited, Engine, StartError, Written};
@@ -132,16 +131,11 @@ pub fn refused(shelf: &Shelf, error: StartError, thread: &str, option: &str) -> 
 }
 
 impl Shelf {
-    /// The command that goes on with a thread of that flow, where it is known.
-    pub fn hint(&self, file: &str, thread: &str, flow: Option<&Flow>, context: &Context) -> Hint {
-        // Which scenario plays the models, and the tools that are bound to nothing, is not kept with a thread.
-        let unbound = |tool: &Tool| {
-            let outside = tool.body.is_none() && tool.module.is_none();
-            outside && !self.bound.contains(&tool.name)
-        };
-        let plays = |flow: &Flow| !flow.models.is_empty() || flow.tools.iter().any(unbound);
-        let scenario = (self.scripted && flow.is_none_or(plays)).then_some("NAME");
-        let options = [("--scenario", scenario)];
+    /// The command that goes on with a thread of the flow in `file`, served by what its last run had.
+    pub fn hint(&self, file: &str, thread: &str, status: &ThreadStatus, context: &Context) -> Hint {
+        let named = |option: &str| status.served_by.get(option).map(String::as_str);
+        let profile = named("profile").filter(|_| context.profile.is_none());
+        let options = [("--scenario", named("scenario")), ("--profile", profile)];
         Hint::new(file, thread, &options, self.named.as_deref(), context)
     }
 }

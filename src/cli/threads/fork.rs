@@ -86,8 +86,7 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
             .unwrap_or_default();
         let known = flow::of(&info.status, context);
         let file = known.as_ref().map_or("FILE", |(file, _)| file);
-        let flow = known.as_ref().map(|(_, plan)| &*plan.flow);
-        let hint = shelf.hint(file, &to, flow, context);
+        let hint = shelf.hint(file, &to, &info.status, context);
         said(&fork, status.state, &next, (&hint, context));
         let in_doubt = engine::fork_in_doubt(store, &fork).await;
         let in_doubt =
@@ -113,7 +112,7 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
         "forked {} at checkpoint {} as {to}",
         args.thread, fork.at
     ));
-    let hint = shelf.hint(&file, &to, Some(&engine.plan.flow), context);
+    let hint = shelf.hint(&file, &to, &info.status, context);
     edit::say(&edited, &to, &hint, context);
     state::show(shelf, &to, &edited, context).await
 }

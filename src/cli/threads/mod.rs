@@ -15,13 +15,11 @@ pub mod show;
 pub mod state;
 pub mod table;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value as Json, json};
 
-use crate::backend::config::ModelBinding;
 use crate::base::name;
 use crate::run::store::{RunState, Store, StoreError, ThreadInfo};
 
@@ -137,10 +135,7 @@ pub enum Action {
 /// Looks into the store of the project around the current folder.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let (place, config) = args.look.place(context)?;
-    let mut shelf = Shelf::open(&place, args.look.store, args.look.format, context)?;
-    let every = config.models.get("*").map(|entry| &entry.value);
-    shelf.scripted = matches!(every, Some(ModelBinding::Scripted));
-    shelf.bound = config.tools.keys().cloned().collect();
+    let shelf = Shelf::open(&place, args.look.store, args.look.format, context)?;
     let work = async {
         match args.action.unwrap_or(Action::List) {
             Action::List => list::run(&shelf, context).await,
@@ -171,10 +166,6 @@ pub struct Shelf {
     named: Option<String>,
     /// What stands around commands that are shown.
     pasted: Pasted,
-    /// Whether the settings leave all models to scenarios.
-    scripted: bool,
-    /// Tools that the settings bind.
-    bound: BTreeSet<String>,
     format: Format,
 }
 
@@ -194,8 +185,6 @@ impl Shelf {
             shown: place.to_string(),
             pasted: Pasted::new(named.as_deref(), context),
             named,
-            scripted: false,
-            bound: BTreeSet::new(),
             format,
         })
     }

@@ -71,7 +71,7 @@ pub async fn run(
         Format::Human => {
             let file = flow.as_ref().map_or("FILE", |(file, _)| file);
             let flow = flow.as_ref().map(|(_, plan)| &*plan.flow);
-            let hint = shelf.hint(file, thread, flow, context);
+            let hint = shelf.hint(file, thread, &info.status, context);
             visible(&human(&info, &standing, &open, (&hint, flow), word))
         }
     };

@@ -73,7 +73,7 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
     };
     let edited = engine.edit(thread, &wanted).await;
     let edited = edited.map_err(|error| edit::refused(shelf, error, thread, "--as"))?;
-    let hint = shelf.hint(&file, thread, Some(&engine.plan.flow), context);
+    let hint = shelf.hint(&file, thread, &info.status, context);
     edit::say(&edited, thread, &hint, context);
     show(shelf, thread, &edited, context).await
 }

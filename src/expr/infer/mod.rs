@@ -12,7 +12,6 @@
 mod call;
 mod checker;
 mod compare;
-mod condition;
 mod constant;
 mod content;
 mod doomed;
@@ -49,7 +48,6 @@ use super::scope::Scope;
 use super::ty::{Type, TypeTable};
 
 pub use checker::{Checker, Taker};
-pub use condition::no_condition;
 pub use constant::{constant, default_value};
 pub use doomed::{doomed, never_finite};
 pub use either::{has_field, narrowed};

@@ -45,6 +45,7 @@ impl Engine {
             forked_from: cx.forked_from.clone(),
             interrupt_before: cx.interrupt_before.clone(),
             recursion_limit: cx.told_limit,
+            served_by: cx.served_by.clone(),
             at: self.ambient.kept_at().to_string(),
         })
     }

@@ -201,6 +201,7 @@ async fn status(
         life: Some(life(&ambient.uuid(u64::MAX))),
         interrupt_before: old.interrupt_before.clone(),
         recursion_limit: old.recursion_limit,
+        served_by: old.served_by.clone(),
         forked_from: Some(Box::new(ForkedFrom {
             thread_id: wanted.from.to_owned(),
             checkpoint: wanted.at,

@@ -5,6 +5,7 @@
 //! counts), `migrate` and `names` (what they are called now), `one_name` (no two things the same), `fit` (whether it fits). What a run came to is in `result`, and kept in `finish`. `edit`
 //! changes what a thread has from outside of any run, `fork` makes a new one of an old one's past.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -118,6 +119,8 @@ pub struct RunOptions {
     pub by: Option<String>,
     /// Lets go of the nodes that the run was told of earlier to stop before.
     pub drop_stops: bool,
+    /// What serves the run, by options such as `profile`: kept with the thread, for whoever shows how to go on with it.
+    pub served_by: BTreeMap<String, String>,
     /// Who watches.
     pub events: Option<EventSink>,
     /// Who observes it from outside.
@@ -383,6 +386,7 @@ impl Engine {
             tasks: TaskLimit(options.max_tasks.unwrap_or(MAX_TASKS)),
             interrupt_before: options.interrupt_before.clone(),
             told_limit: options.recursion_limit,
+            served_by: options.served_by.clone(),
             step_limit: options
                 .recursion_limit
                 .or(own_limit)

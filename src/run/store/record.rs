@@ -185,6 +185,9 @@ pub struct ThreadStatus {
     /// Most super-steps that the last run was told it may make.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursion_limit: Option<u64>,
+    /// What served the last run, by the options of the program that ran it, such as `profile` and `scenario`. No run reads it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub served_by: BTreeMap<String, String>,
     /// When, RFC 3339.
     pub at: String,
 }

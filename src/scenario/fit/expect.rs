@@ -3,8 +3,7 @@
 use crate::backend::scenario::PathStep;
 use crate::backend::yaml::{Path, Step};
 use crate::expr::accept::accept_parts;
-use crate::expr::eval;
-use crate::expr::infer::no_condition;
+use crate::expr::condition::condition as compile;
 use crate::expr::ty::RecordField;
 use crate::ir::{ErrorKind, ToolId, Work};
 
@@ -180,13 +179,9 @@ fn conditions(case: &mut Case<'_>) {
     }
     let scope = scope(flow, graph);
     for condition in &case.scenario.expect.state {
-        let wrong = match eval::compile_text(&condition.text, &scope, &flow.types) {
-            Err(error) => Some(error.message),
-            Ok(_) => no_condition(&condition.text, &scope, &flow.types),
-        };
-        if let Some(why) = wrong {
-            let message = format!("this is no condition: {why}");
-            case.report(Misfit::value(condition.at.clone(), message));
+        if let Err(wrong) = compile(&condition.text, &scope, &flow.types) {
+            let message = format!("this is no condition: {}", wrong.message);
+            case.report(Misfit::value(condition.at.clone(), message).help(wrong.help));
         }
     }
 }

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::ast::expr::{Expr, ExprKind, LogicalOp};
 use crate::backend::scenario::Scenario;
+use crate::base::FileId;
+use crate::diag::Diagnostics;
 use crate::expr::accept::accept;
 use crate::expr::eval::{self, Effect, Env};
 use crate::expr::{Scope, Slot};
 use crate::ir::{Flow, Graph, GraphId};
+use crate::parse;
 use crate::value::Value;
 
 use super::Finding;
@@ -37,18 +41,64 @@ pub fn judge(
             Ok(other) => format!("`{}` is {}, no bool", condition.text, other.to_json()),
             Err(error) => format!("`{}` can't be evaluated: {error}", condition.text),
         };
-        let read = graph.fields.iter().filter(|field| {
-            let name = format!("state.{}", field.name);
-            condition.text.contains(&name)
-        });
-        let lines = read.map(|field| match ended.values.get(&field.name) {
-            Some(value) => format!("+ state.{}: {value}", field.name),
-            None => format!("+ state.{} has no value", field.name),
+        let value = |text: &str| {
+            let program = eval::compile_text(text, &scope, &flow.types);
+            program.ok().and_then(|program| program.eval(&values).ok())
+        };
+        let lines = parts(&condition.text, &value);
+        let lines = lines.iter().map(|part| match value(part) {
+            Some(value) => format!("+ {part}: {}", short(&value.to_json().to_string())),
+            None => format!("+ {part} has no value"),
         });
         let detail = lines.collect::<Vec<_>>().join("\n");
         found.push(Finding::new(&condition.at, message).detail(detail));
     }
     found
+}
+
+/// Characters of a value that are shown.
+const SHOWN: usize = 200;
+
+fn short(value: &str) -> String {
+    match value.char_indices().nth(SHOWN) {
+        Some((end, _)) => {
+            let (start, all) = (value.get(..end).unwrap_or(value), value.chars().count());
+            format!("{start}.. ({all} characters)")
+        }
+        None => value.to_owned(),
+    }
+}
+
+/// The parts of a condition whose values say why it does not hold: what it compares, and what else reads the state.
+fn parts(text: &str, value: &dyn Fn(&str) -> Option<Value>) -> Vec<String> {
+    let source = |expr: &Expr| {
+        let (start, end) = (expr.span.start as usize, expr.span.end as usize);
+        text.get(start..end).unwrap_or_default().to_owned()
+    };
+    let is_bool = |expr: &Expr| matches!(value(&source(expr)), Some(Value::Bool(_)) | None);
+    let holds = |expr: &&Expr| value(&source(expr)) == Some(Value::Bool(true));
+    let parsed = parse::expression(text, FileId(0), &mut Diagnostics::new());
+    let mut open: Vec<&Expr> = parsed.iter().collect();
+    let mut parts = Vec::new();
+    while let Some(expr) = open.pop() {
+        let mut deeper = match &expr.kind {
+            ExprKind::Literal(_) => continue,
+            ExprKind::Logical(..) | ExprKind::Unary(..) | ExprKind::Binary(..) => expr.parts(),
+            // Of `state.xs.exists(x, ..)` the list says more than `false` does.
+            ExprKind::Call { target, .. } if is_bool(expr) => {
+                target.as_deref().into_iter().collect()
+            }
+            _ => Vec::new(),
+        };
+        if let ExprKind::Logical(LogicalOp::And, _) = &expr.kind {
+            deeper.retain(|part| !holds(part));
+        }
+        if deeper.is_empty() {
+            parts.push(source(expr));
+        }
+        open.extend(deeper.into_iter().rev());
+    }
+    parts
 }
 
 /// The names that a condition knows: `state`.
