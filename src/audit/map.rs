@@ -13,6 +13,7 @@ use crate::ir::jump::{Jump, Route, Target};
 use crate::ir::node::Work;
 use crate::ir::{self, Flow};
 
+use super::counter;
 use super::length::Scope;
 use super::reach::tools_of;
 
@@ -62,8 +63,10 @@ pub(super) struct Spot {
     pub node: Option<NodeId>,
     /// Its name, in witnesses.
     pub name: String,
-    /// `max_visits`
+    /// How often it is passed at most: by `max_visits`, or by a counter that its route looks at.
     pub cap: Option<u64>,
+    /// The condition on the counter.
+    pub counter: Option<String>,
     /// Whether it waits until nothing else is left.
     pub defers: bool,
     /// Whether each task that comes here goes on by itself, in the same super-step.
@@ -150,6 +153,12 @@ impl Map {
             spot.arms = arms;
         }
         map.spots.extend(fan_outs.into_inner());
+        for cap in counter::caps(flow, graph, &map) {
+            if let Some(spot) = map.spots.get_mut(cap.spot) {
+                spot.cap = Some(spot.cap.map_or(cap.visits, |own| own.min(cap.visits)));
+                spot.counter = Some(cap.condition);
+            }
+        }
         map
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Reach {
     pub before: BTreeMap<(GraphId, NodeId), BTreeSet<String>>,
     /// Nodes that lead back to themselves.
     pub returns: BTreeSet<(GraphId, NodeId)>,
+    /// Conditions on counters that bound how often a node comes, as they are written.
+    pub counters: BTreeMap<(GraphId, NodeId), String>,
 }
 
 impl Reach {
@@ -30,6 +32,7 @@ impl Reach {
             order,
             before: BTreeMap::new(),
             returns: BTreeSet::new(),
+            counters: BTreeMap::new(),
         };
         // What is answered before a graph is entered; `None` where no call of it was seen yet.
         let mut entering: BTreeMap<GraphId, BTreeSet<String>> = BTreeMap::new();
@@ -40,6 +43,10 @@ impl Reach {
             };
             let here = entering.get(&id).cloned().unwrap_or_default();
             let map = Map::of(flow, graph);
+            let counted = map.spots.iter();
+            let counted =
+                counted.filter_map(|spot| Some(((id, spot.node?), spot.counter.clone()?)));
+            reach.counters.extend(counted);
             for circle in kosaraju_scc(&map.edges()) {
                 let members = circle.iter().filter(|_| circle.len() > 1);
                 let nodes = members.filter_map(|spot| map.spots.get(spot.index())?.node);

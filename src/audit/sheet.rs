@@ -30,7 +30,7 @@ pub struct Sheet {
     pub exits: Vec<String>,
     /// Super-steps of the longest path, those of called graphs included.
     pub steps: Bound,
-    /// What bounds its loops: nodes with `max_visits` that lead back to themselves.
+    /// What bounds its loops: nodes with `max_visits` that lead back to themselves, and conditions on counters.
     pub bounded_by: Vec<String>,
     /// Super-steps after which a run fails wherever it is; it counts anew after an interrupt.
     pub recursion_limit: Option<u32>,
@@ -198,6 +198,9 @@ impl Sheet {
                 self.bounded_by
                     .push(format!("max_visits {} of {name}", visits.limit));
             }
+            if let Some(condition) = reach.counters.get(&(id, node_id)) {
+                self.bounded_by.push(format!("{condition} at {name}"));
+            }
             match &node.work {
                 Work::Llm(call) | Work::Agent { call, .. } => {
                     let first = flow.models.get(call.model);
@@ -215,6 +218,8 @@ impl Sheet {
                         let served = services.providers.get(provider);
                         let who = format!("model {}", model.name);
                         if reference == "scripted" {
+                            self.leaves_unknown
+                                .insert(format!("{who}, which scenarios play under this profile"));
                             continue;
                         }
                         outside(&mut self.secrets, &mut self.leaves, served, &who);

@@ -13,7 +13,11 @@ pub fn widened(old: &Sheet, new: &Sheet) -> Vec<String> {
         ("model calls", &old.model_calls, &new.model_calls),
         ("output tokens", &old.output_tokens, &new.output_tokens),
     ] {
-        if is.exceeds(was) {
+        // Of two without a bound, reasons that are called otherwise are none that are new.
+        if let (Bound::Unbounded(old), Bound::Unbounded(new)) = (was, is) {
+            let fresh = new.difference(old).filter(|_| new.len() > old.len());
+            wider.extend(fresh.map(|why| format!("{what}: UNBOUNDED: {why}")));
+        } else if is.exceeds(was) {
             wider.push(format!("{what}: {}, was {}", shown(is), shown(was)));
         }
     }

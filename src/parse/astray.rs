@@ -137,10 +137,30 @@ pub fn without_word(
             .help("write `when CONDITION -> TARGET`")
             .fix(at(0), "when "),
         ),
-        Rule::only_item | Rule::only_member | Rule::only_property if quoted => Some(
-            new(token.len(), "a text stands here alone".to_owned())
-                .help("a comment begins with `//`; one before an item, a node or a field, that says what it is for, with `///`"),
-        ),
+        Rule::only_item | Rule::only_member | Rule::only_property | Rule::only_tool_line
+            if quoted =>
+        {
+            let read = crate::base::foreign::text::literal(slice)?;
+            let span = Span::new(builder.file, start, start + read.length);
+            let text = slice.get(..read.length)?.trim_matches(['"', '\'']);
+            let sign = match only {
+                Rule::only_property | Rule::only_tool_line => "//",
+                _ => "///",
+            };
+            let indent = builder.text.get(..start)?.rsplit('\n').next()?;
+            let lines = text
+                .lines()
+                .map(str::trim_ascii)
+                .filter(|line| !line.is_empty());
+            let lines: Vec<String> = lines.map(|line| format!("{sign} {line}")).collect();
+            let found = Diagnostic::new(&codes::SYNTAX_ERROR, "a text stands here alone", span);
+            let found = found.fix(span, lines.join(&format!("\n{indent}")));
+            Some(match (sign, lines.first()) {
+                ("//", _) => found.help("what a tool or a node is for stands before it, behind `///`; a comment begins with `//`"),
+                (_, Some(first)) => found.help(format!("what it is for stands before it, behind `///`: `{first}`")),
+                (_, None) => found.help("take it out"),
+            })
+        }
         _ => None,
     }
 }

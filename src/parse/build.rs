@@ -48,6 +48,8 @@ pub struct Builder<'a> {
     pub shift: Option<Shift>,
     /// Pieces that did not parse and are not certainly what they were read as.
     pub damaged: Vec<Span>,
+    /// The column of `def f(state):` where that was reported last: what is indented below it is part of it.
+    pub foreign_body: Option<usize>,
     /// Places that are reported already, in order.
     pub torn: &'a [usize],
     /// Places around which it isn't certain what was meant, in order.
@@ -77,6 +79,7 @@ impl<'a> Builder<'a> {
             next: 0,
             shift: None,
             damaged: scanned.damaged.clone(),
+            foreign_body: None,
             torn: &scanned.torn,
             lost: &scanned.lost,
             surplus: &scanned.surplus,

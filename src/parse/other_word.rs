@@ -369,6 +369,16 @@ static ADVICE: &[(Rule, &[&str], &str)] = &[
         "write `import { NAME } from \"./file.graph\"`",
     ),
     (
+        Rule::only_member,
+        &["def", "func", "fn", "async", "function"],
+        "write `node NAME: update { set { field: value } }`; what a program does is a tool, which a node calls: `node NAME: call TOOL(..)`",
+    ),
+    (
+        Rule::only_property,
+        &["interrupt"],
+        "a person is asked by a node, `node NAME: interrupt -> NEXT { ask \"..\"  expect string  set { field: answer } }`, or by `interrupt NAME before NODE { .. }` in the graph",
+    ),
+    (
         Rule::only_item,
         &["def", "func", "fn", "async", "proc"],
         "what a program does is a `tool NAME(x: T) -> T`, bound in graphc.yaml; what puts writes together a `reducer`",

@@ -2,6 +2,7 @@
 
 use pest::Parser;
 
+use crate::base::foreign::builder;
 use crate::base::{Span, name};
 use crate::diag::{Code, Diagnostic, Edit, codes};
 
@@ -35,6 +36,9 @@ impl Builder<'_> {
         {
             return Meant { start, edit: None };
         }
+        if self.is_in_foreign_body(start, previous) {
+            return Meant { start, edit: None };
+        }
         if only == Rule::only_member
             && let Some(meant) = self.headless(start, end)
         {
@@ -63,7 +67,7 @@ impl Builder<'_> {
             let between = self.text.get(previous.end..start).unwrap_or("");
             let begins = |c: char| {
                 c.is_ascii_alphabetic()
-                    || c == '_'
+                    || matches!(c, '_' | '"' | '\'')
                     || only == Rule::only_member && matches!(c, '[' | '(')
             };
             !between.contains(',') && (!between.contains('\n') || !slice.starts_with(begins))
@@ -73,9 +77,15 @@ impl Builder<'_> {
             _ => {
                 let node = match only {
                     Rule::only_member => super::node_head::under_another_word(self, slice, start),
-                    _ => None,
+                    _ => self.arms_behind_a_word(slice, start, only),
                 };
                 if let Some(found) = node.or_else(|| self.unknown(slice, start, only)) {
+                    if matches!(
+                        mistake::first_word(slice),
+                        "def" | "class" | "async" | "function"
+                    ) {
+                        self.foreign_body = Some(self.column(start));
+                    }
                     return self.meant((start, end), only, found);
                 }
                 start
@@ -118,6 +128,23 @@ impl Builder<'_> {
             edit: meant.edit.or(unread),
             ..meant
         }
+    }
+
+    /// Whether the stretch is a line of what `def f(state):` begins, which is reported.
+    fn is_in_foreign_body(&mut self, start: usize, previous: Option<Previous>) -> bool {
+        let is_bad = previous.is_some_and(|previous| previous.is_bad);
+        let inside = self
+            .foreign_body
+            .is_some_and(|column| column < self.column(start));
+        if !(is_bad && inside) {
+            self.foreign_body = None;
+        }
+        self.foreign_body.is_some()
+    }
+
+    fn column(&self, at: usize) -> usize {
+        let before = self.text.get(..at).unwrap_or("");
+        at - before.rfind('\n').map_or(0, |line| line + 1)
     }
 
     /// Whether something in the stretch, or right behind it, is reported already.
@@ -274,14 +301,15 @@ impl Builder<'_> {
             })
     }
 
-    /// `goto match { state.x == 1 -> a .. }`: what stands in braces behind a target is arms, and the target no node's name.
-    fn arms_behind_a_word(&self, start: usize, only: Rule) -> Option<Diagnostic> {
-        if only != Rule::only_update {
-            return None;
-        }
+    /// `goto match { state.x == 1 -> a .. }`, `goto match state.x { 1 -> a .. }`: what stands in braces behind a target is
+    /// arms, and the target no node's name.
+    fn arms_behind_a_word(&self, slice: &str, start: usize, only: Rule) -> Option<Diagnostic> {
         let before = self.text.get(..start)?.trim_ascii_end();
-        let before = before.strip_suffix('{')?;
-        let head = before.trim_ascii_end();
+        let (head, end) = match only {
+            Rule::only_update => (before.strip_suffix('{')?.trim_ascii_end(), before.len()),
+            Rule::only_property => (before, before.len()),
+            _ => return None,
+        };
         let word = mistake::last_word(head);
         let leads = head.strip_suffix(word)?.trim_ascii_end();
         let leads = match mistake::last_word(leads) {
@@ -291,18 +319,33 @@ impl Builder<'_> {
         if !matches!(word, "match" | "switch" | "case" | "if" | "select") {
             return None;
         }
-        let at = Span::new(self.file, head.len() - word.len(), before.len() + 1);
+        let condition = match only {
+            Rule::only_property => {
+                let (subject, _) = slice.split_once('{')?;
+                format!("{} == VALUE", subject.trim_ascii())
+            }
+            _ => "CONDITION".to_owned(),
+        };
+        let at = Span::new(self.file, head.len() - word.len(), end);
         let message = format!("expected a target after `{leads}`, found `{word}`");
         let help = format!(
-            "conditions are arms in braces: `{leads} {{ when CONDITION -> ..  else -> .. }}`"
+            "conditions are arms in braces: `{leads} {{ when {condition} -> NODE  else -> NODE }}`"
         );
         Some(Diagnostic::new(&codes::SYNTAX_ERROR, message, at).help(help))
     }
 
     /// A stretch whose first word begins nothing in this list.
     fn unknown(&self, slice: &str, start: usize, only: Rule) -> Option<Diagnostic> {
-        if let Some(found) = self.arms_behind_a_word(start, only) {
-            return Some(found);
+        if matches!(only, Rule::only_member | Rule::only_item)
+            && let Some(built) = builder::read(slice.lines().next().unwrap_or(""))
+        {
+            let at = Span::new(self.file, start, start + built.length);
+            let message = "a graph is written line by line, no call builds it";
+            let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, at).help(built.help);
+            return Some(match built.whole {
+                true => found.fix(at, built.line),
+                false => found,
+            });
         }
         let word = mistake::first_word(slice);
         let (words, what) = words_of(only)?;
@@ -390,6 +433,8 @@ impl Builder<'_> {
         let is_graph = only == Rule::only_item && (slice.contains("->") || slice.contains("node "));
         let other = other_word(word, only).map(|meant| match meant {
             "type" if is_graph => "graph",
+            // `class A(Enum):`
+            "type" if after.contains("Enum)") => "enum",
             // `union A = B | C`
             "enum"
                 if after

@@ -49,13 +49,13 @@ pub fn fault(message: &str, at: Option<At>, text: &str) -> Fault {
                 &format!("write `{close}`"),
                 opening.or(at),
             ),
-            false => said(&format!("expected `,` or `{close}`"), "", at),
+            false => said(&format!("expected `,` or `{close}`"), QUOTED, at),
         };
     }
     match problem {
         "mapping values are not allowed in this context" => said(
             "a `key: value` can't stand here",
-            "put a text that holds `: ` in quotes, or give the line the indentation of its neighbours",
+            "put a text that holds `: ` between single quotes, or give the line the indentation of its neighbours",
             at,
         ),
         "did not find expected key" | "did not find expected '-' indicator" => {
@@ -68,7 +68,7 @@ pub fn fault(message: &str, at: Option<At>, text: &str) -> Fault {
                 ),
                 false => said(
                     "nothing can follow here: the text before it has ended",
-                    "between single quotes, write `''` for `'`",
+                    QUOTED,
                     at,
                 ),
             }
@@ -92,6 +92,9 @@ pub fn fault(message: &str, at: Option<At>, text: &str) -> Fault {
         problem => said(&format!("this is no YAML: {problem}"), "", at),
     }
 }
+
+/// What to do about a text that YAML takes for more than a text.
+const QUOTED: &str = "a text that begins with `\"` or `[`, or stands in brackets and holds `[`, `{` or `,`, stands between single quotes: `'\"a\" in state.xs'`; within them `''` is a `'`";
 
 fn is_end(problem: &str) -> bool {
     problem.contains("end of stream") || problem.contains("document end")

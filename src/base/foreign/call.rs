@@ -10,10 +10,41 @@ pub struct Call {
     pub template: &'static str,
 }
 
-/// What is written for the function, method or filter of that name.
+/// What is written for the function, method or filter of that name, its module (`json.dumps`) before it or not.
 pub fn find(name: &str) -> Option<&'static Call> {
+    let name = match name.rsplit_once('.') {
+        Some((module, name)) if is_module(module) => name,
+        _ => name,
+    };
     TABLE.iter().find(|call| call.names.contains(&name))
 }
+
+/// Whether a method adds to a list.
+pub fn is_append(name: &str) -> bool {
+    find(name).is_some_and(|call| call.expression == APPEND)
+}
+
+const APPEND: &str = "xs + [x]";
+
+/// Whether a name is that of a module of functions.
+pub fn is_module(name: &str) -> bool {
+    MODULES.contains(&name)
+}
+
+static MODULES: &[&str] = &[
+    "json",
+    "JSON",
+    "datetime",
+    "datetime.datetime",
+    "time",
+    "Date",
+    "Math",
+    "random",
+    "uuid",
+    "crypto",
+    "re",
+    "operator",
+];
 
 /// The help for a call in an expression.
 pub fn in_expression(name: &str) -> Option<String> {
@@ -189,7 +220,7 @@ static TABLE: &[Call] = &[
         &[
             "push", "append", "add", "concat", "extend", "insert", "unshift",
         ],
-        "xs + [x]",
+        APPEND,
         "",
     ),
     call(&["pop", "shift", "head"], "xs.first()", "xs | first"),
@@ -312,12 +343,15 @@ static TABLE: &[Call] = &[
         "",
     ),
     call(&["rand", "randint", "random"], "random()", ""),
+    call(&["isoformat", "toISOString", "strftime"], "string(x)", ""),
     // Messages and jumps.
     call(
-        &["assistant", "AIMessage", "assistant_message"],
-        "ai(text)",
+        &["interrupt", "ask_human", "human_input"],
+        "node ask: interrupt -> NEXT { ask \"..\"  expect string  set { field: answer } }",
         "",
     ),
+    call(&["AIMessage", "assistant_message"], "assistant(text)", ""),
+    call(&["ToolMessage", "tool_message"], "tool(text, call_id)", ""),
     call(&["HumanMessage", "human", "user_message"], "user(text)", ""),
     call(&["SystemMessage", "system_message"], "system(text)", ""),
     call(&["not", "Not"], "!x", "not x"),

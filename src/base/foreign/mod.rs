@@ -1,11 +1,13 @@
 //! Words that people bring along from other languages (Python, TypeScript, LangGraph, Jinja, JSON Schema), and what is written for
-//! them here: data for help lines. A table each for [types](ty), [functions](call), [attributes](attribute) and
-//! [statements of templates](statement).
+//! them here: data for help lines. A table each for [types](ty), [functions](call), [attributes](attribute),
+//! [statements of templates](statement) and [calls that build a graph](builder); composed [texts](text) are taken apart.
 
 pub mod attribute;
+pub mod builder;
 pub mod call;
 pub mod name;
 pub mod statement;
+pub mod text;
 pub mod ty;
 
 /// How a default is written, where other languages have `x or y` and `x || y`.

@@ -5,7 +5,7 @@ pub fn constant(name: &str) -> Option<&'static str> {
     Some(match name {
         "True" | "TRUE" => "true",
         "False" | "FALSE" => "false",
-        "None" | "nil" | "NULL" | "Null" | "undefined" => "null",
+        "None" | "nil" | "NULL" | "Null" | "null" | "undefined" => "null",
         _ => return None,
     })
 }

@@ -260,12 +260,19 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
             names.push(jump.shown());
         }
     }
-    let needed: Vec<String> = required.iter().map(|jump| jump.shown()).collect();
-    let needed = list(needed.iter().map(String::as_str));
-    let message = format!(
-        "node `{}` needs `ends`: {} {needed}",
-        node.name.node, first.what
-    );
+    // What jumps, each with its own targets.
+    let mut needed: Vec<(&str, Vec<String>)> = Vec::new();
+    for jump in &required {
+        match needed.iter_mut().find(|(what, _)| *what == jump.what) {
+            Some((_, targets)) => targets.push(jump.shown()),
+            None => needed.push((&jump.what, vec![jump.shown()])),
+        }
+    }
+    let needed = needed
+        .iter()
+        .map(|(what, targets)| format!("{what} {}", list(targets.iter().map(String::as_str))));
+    let needed = needed.collect::<Vec<_>>().join(", ");
+    let message = format!("node `{}` needs `ends`: {needed}", node.name.node);
     let help = help(graph, names.iter().map(String::as_str));
     let help = help
         .trim_start_matches("add `")

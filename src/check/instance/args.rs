@@ -133,6 +133,7 @@ fn number(cx: &mut Cx, what: &str, by: &Expr, lets: &[&str], wrong: &mut Wrong) 
         part: false,
         declared: None,
         of: None,
+        adds: false,
     };
     constant(
         cx,

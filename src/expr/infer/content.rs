@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::{MESSAGE, TEXT, Type};
 use super::checker::Checker;
+use super::path::path;
 
 impl Checker<'_> {
     /// The name `content` of an expression that is the content of a message.
@@ -61,7 +62,7 @@ impl Checker<'_> {
         );
         let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
         Some(self.report(match field.node == TEXT {
-            true => found.help("the text of a message is `.text`").fix(
+            true => found.help(text_of(operand)).fix(
                 Span {
                     end: field.span.start,
                     ..name.span
@@ -70,5 +71,17 @@ impl Checker<'_> {
             ),
             false => found.help("the text of a message is `.text`; a part of it is `.content[0]`"),
         }))
+    }
+}
+
+/// What to write for the content of a message where its text is meant.
+pub(super) fn text_of(content: &Expr) -> String {
+    let message = path(content);
+    match message
+        .as_deref()
+        .and_then(|path| path.strip_suffix(".content"))
+    {
+        Some(message) => format!("write `{message}.{TEXT}`"),
+        None => format!("the text of a message is `.{TEXT}`"),
     }
 }

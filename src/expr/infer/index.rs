@@ -23,6 +23,17 @@ impl Checker<'_> {
         {
             return ty;
         }
+        if let (ExprKind::Ident(root), ExprKind::Literal(Literal::String(name))) =
+            (&operand.kind, &index.kind)
+            && root == "state"
+            && self.named("state").is_none()
+            && self.scope.field(name).is_some()
+        {
+            let message = "a field of the state is named behind a dot";
+            let found = Diagnostic::new(&codes::UNKNOWN_NAME, message, expr.span);
+            let meant = format!("state.{name}");
+            return self.report(found.help(format!("write `{meant}`")).fix(expr.span, meant));
+        }
         let of = self.expr(operand, None);
         let ty = self.element(operand, &of, index, optional);
         let ty = match ty {

@@ -50,7 +50,7 @@ impl Checker<'_> {
                 };
                 match content {
                     Some(name) => plain
-                        .help("the text of a message is `.text`")
+                        .help(super::content::text_of(expr))
                         .fix(name.span, TEXT),
                     None => self.with_mend(plain, expr, (found, &wanted), expected.admits_null()),
                 }

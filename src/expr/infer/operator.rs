@@ -1,8 +1,8 @@
 //! Operators: arithmetic, logic and the conditional. Comparisons are in [`compare`](super::compare).
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
-use crate::base::Spanned;
 use crate::base::foreign::DEFAULT;
+use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::operator as operators;
@@ -127,9 +127,8 @@ impl Checker<'_> {
         hint: Option<&Type>,
     ) -> Type {
         let sign = op.node.sign();
-        let hint = hint
-            .map(Type::without_null)
-            .filter(|_| op.node == BinaryOp::Add);
+        let wanted = hint.map(Type::without_null);
+        let hint = wanted.clone().filter(|_| op.node == BinaryOp::Add);
         let hint = hint.as_ref().filter(|ty| matches!(ty, Type::List(_)));
         let what = format!("`{sign}`");
         let a = widen(self.non_null_hinted(left, &what, hint));
@@ -143,17 +142,32 @@ impl Checker<'_> {
         }
         match operators::binary(op.node, &a, &b) {
             Some(ty) => ty,
-            None => self.no_operator(op, sign, (left, &a), (right, &b)),
+            None => self.no_operator(op, wanted.as_ref(), (left, &a), (right, &b)),
         }
     }
 
     fn no_operator(
         &mut self,
         op: &Spanned<BinaryOp>,
-        sign: &str,
+        wanted: Option<&Type>,
         (left, a): (&Expr, &Type),
         (right, b): (&Expr, &Type),
     ) -> Type {
+        let sign = op.node.sign();
+        if let Some((digits, span)) = number_in_quotes((left, a), (right, b)) {
+            let message = format!(
+                "`{sign}` does not go with {} and {}",
+                named(left, &self.show(a)),
+                named(right, &self.show(b))
+            );
+            let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span);
+            return self.report(
+                found
+                    .help(format!("write `{digits}` without quotes"))
+                    .fix(span, digits),
+            );
+        }
+        let number = matches!(wanted, Some(Type::Int | Type::Float));
         let whole = |e: &Expr| matches!(e.kind, ExprKind::Literal(Literal::Int(_)));
         if matches!(a, Type::Optional(_)) || matches!(b, Type::Optional(_)) {
             let message = format!(
@@ -171,6 +185,11 @@ impl Checker<'_> {
             (Type::Float, Type::Int) if whole(right) => Some("write it with a point, as in `1.0`"),
             (Type::Int | Type::Uint, Type::Float) => Some("convert the left side: `float(..)`"),
             (Type::Float, Type::Int | Type::Uint) => Some("convert the right side: `float(..)`"),
+            (Type::String, Type::Int) if number => Some("convert the left side: `int(..)`"),
+            (Type::Int, Type::String) if number => Some("convert the right side: `int(..)`"),
+            (Type::String, _) if op.node == BinaryOp::Modulo => {
+                Some("a text with values in it is `\"a %s\".format([x])`")
+            }
             (a, b) if op.node == BinaryOp::Add && as_text(a) == Type::String => {
                 printable(b).then_some("convert the right side: `string(..)`")
             }
@@ -217,6 +236,24 @@ pub(super) fn is_simple(expr: &Expr) -> bool {
         expr = operand;
     }
     matches!(expr.kind, ExprKind::Ident(_) | ExprKind::Literal(_))
+}
+
+/// A number in quotes beside a number: `n + "1"`.
+fn number_in_quotes(a: (&Expr, &Type), b: (&Expr, &Type)) -> Option<(String, Span)> {
+    [(a, b), (b, a)]
+        .into_iter()
+        .find_map(|((_, of), (other, _))| {
+            let ExprKind::Literal(Literal::String(text)) = &other.kind else {
+                return None;
+            };
+            let fits = match of {
+                Type::Int => text.parse::<i64>().is_ok(),
+                Type::Float => text.contains('.') && text.parse::<f64>().is_ok_and(f64::is_finite),
+                _ => false,
+            };
+            let digits = text.starts_with(|c: char| c.is_ascii_digit());
+            (fits && digits).then(|| (text.to_string(), other.span))
+        })
 }
 
 /// `string` for every type whose values are texts.

@@ -21,7 +21,8 @@ pub(super) struct Given<'e> {
 }
 
 /// How messages are written: their record has no literal.
-pub(super) const MADE_BY: &str = "messages are made by `user(..)`, `system(..)` and `ai(..)`";
+pub(super) const MADE_BY: &str =
+    "messages are made by `user(..)`, `assistant(..)`, `system(..)` and `tool(..)`";
 
 impl Checker<'_> {
     pub(super) fn record(&mut self, name: &Name, fields: &[Written]) -> Type {
@@ -92,6 +93,7 @@ impl Checker<'_> {
                 part: false,
                 declared: None,
                 of: Some(id),
+                adds: false,
             });
             match field.optional {
                 true => self.check(field.value, &Type::optional(declared.ty.clone())),

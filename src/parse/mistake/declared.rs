@@ -8,6 +8,53 @@ use super::super::message;
 use super::target::quoted_word;
 use super::{Place, first_word, last_word};
 
+/// `enum A = x | y`
+pub fn enum_sign(place: &Place) -> Option<Diagnostic> {
+    if first_word(place.text) != "enum" || !place.rest.starts_with('=') {
+        return None;
+    }
+    let name = place.last_word();
+    let found = place.error(format!(
+        "no `=` stands between enum `{name}` and its members"
+    ));
+    let written = place.rest.get(1..)?;
+    let body = written.trim_ascii();
+    let start = place.offset();
+    if body.starts_with('{') {
+        let at = place.before_at(start, place.text.len() - written.trim_ascii_start().len());
+        return Some(
+            found
+                .help(format!("write `enum {name} {{ .. }}`"))
+                .fix(at, ""),
+        );
+    }
+    let members = body.trim_start_matches('|').split('|');
+    let members: Vec<&str> = members
+        .map(|m| m.trim_ascii().trim_matches(['"', '\'']))
+        .collect();
+    let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let plain = |name: &&str| begins(name) && first_word(name) == *name;
+    if !members.iter().all(plain) {
+        return Some(found.help(format!("write `enum {name} {{ a, b }}`")));
+    }
+    let found = found.help(format!("write `enum {name} {{ {} }}`", members.join(", ")));
+    // Edits one by one: where a text is replaced as a whole, its members have no places of their own.
+    let first = place.text.len() - written.trim_ascii_start().len();
+    let bar = body.starts_with('|');
+    let opened = place.before_at(start, if bar { first + 1 } else { start + 1 });
+    let signs = body.char_indices().filter(|(at, c)| match c {
+        '|' => *at > 0,
+        '"' | '\'' => true,
+        _ => false,
+    });
+    let found = signs.fold(found.fix(opened, "{"), |found, (at, c)| {
+        let at = place.before_at(first + at, first + at + 1);
+        found.fix(at, if c == '|' { "," } else { "" })
+    });
+    let end = place.text.trim_ascii_end().len();
+    Some(found.fix(place.before_at(end, end), " }"))
+}
+
 /// What may stand before a field of a state.
 const MODIFIERS: [&str; 5] = ["in", "out", "persist", "ephemeral", "untracked"];
 

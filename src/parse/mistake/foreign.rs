@@ -189,23 +189,6 @@ pub fn inner_quote(place: &Place) -> Option<Diagnostic> {
     )
 }
 
-/// `a if c else b`
-pub fn python_if(place: &Place) -> Option<Diagnostic> {
-    let behind = place.rest.strip_prefix("if ")?;
-    let line = behind.lines().next().unwrap_or("");
-    (place.after_operand() && line.contains(" else ")).then(|| {
-        let (condition, other) = line.split_once(" else ").unwrap_or((line, ".."));
-        let value = place.last_word();
-        let value = match (value, other.trim_ascii_end().ends_with([')', '}', ','])) {
-            ("", _) | (_, true) => "condition ? value : other".to_owned(),
-            (value, false) => format!("{condition} ? {value} : {}", other.trim_ascii()),
-        };
-        place
-            .error("`if` is no operator")
-            .help(format!("write `{value}`"))
-    })
-}
-
 /// `x in (a, b)`
 pub fn tuple(place: &Place) -> Option<Diagnostic> {
     let is_tuple = place.after_operand()
@@ -219,6 +202,39 @@ pub fn tuple(place: &Place) -> Option<Diagnostic> {
         place
             .error("expected `)`, found `,`")
             .help("a list stands in brackets: `[a, b]`")
+    })
+}
+
+/// `notes: list<string> via operator.add`, `n: int via lambda a, b: a + b`
+pub fn reducer_path(place: &Place) -> Option<Diagnostic> {
+    let root = place.last_word();
+    let head = place.before.strip_suffix(root)?.trim_ascii_end();
+    let ty = head.strip_suffix("via")?.trim_ascii_end();
+    let dotted = place.rest.starts_with('.');
+    if root.is_empty() || !(dotted || root == "lambda") {
+        return None;
+    }
+    let name = first_word(place.rest.get(1..)?);
+    let (shown, end) = match dotted {
+        true => (format!("{root}.{name}"), place.offset() + 1 + name.len()),
+        false => (root.to_owned(), place.before.len()),
+    };
+    let (_, ty) = ty.rsplit_once(':')?;
+    let meant = match first_word(ty.trim_ascii_start()) {
+        "list" => "append",
+        "map" => "merge",
+        _ => "add",
+    };
+    let at = place.before_at(place.before.len() - root.len(), end);
+    let found = place.error_at(
+        at,
+        format!("`via` takes the name of a reducer, found `{shown}`"),
+    );
+    Some(match dotted {
+        true => found.help(format!("write `via {meant}`")).fix(at, meant),
+        false => found.help(format!(
+            "write `via {meant}`, or declare it beside the graphs: `reducer NAME(old: T, new: T) -> T = ..`"
+        )),
     })
 }
 

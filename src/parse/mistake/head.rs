@@ -16,6 +16,19 @@ pub fn unnamed_argument(place: &Place) -> Option<Diagnostic> {
     (only_colon && ends && head.ends_with(['(', ',']) && innermost_open(place.before) == Some('('))
         .then(|| {
             let shown = message::found(place.rest);
+            if matches!(
+                first_word(place.text),
+                "tool" | "prompt" | "reducer" | "graph"
+            ) && !head.contains('=')
+            {
+                return place
+                    .error(format!(
+                        "expected `:` and a type after `{value}`, found {shown}"
+                    ))
+                    .help(format!(
+                        "write its type too: `{value}: string`, for example"
+                    ));
+            }
             place
                 .error(format!(
                     "expected the name of an argument and `:` before `{value}`, found {shown}"

@@ -1,15 +1,19 @@
 //! Common mistakes, each with its own words; [`message`] words the rest. [`target`] has those of arrows and arms, [`declared`]
 //! those of fields, types and lists, [`head`] those of how nodes and tools begin, [`value`] those of expressions, [`operator`] signs where others belong,
-//! [`missing`] what is left out, [`letter`] what is wrong within a word, [`parameter`] what a graph is given, [`comprehension`] lists and functions as in Python, [`foreign`] forms of other languages.
+//! [`missing`] what is left out, [`letter`] what is wrong within a word, [`parameter`] what a graph is given, [`comprehension`] lists and functions as in Python, [`spread`] and [`default`]
+//! what stands for `[...xs, x]` and for `x ?? y`, [`foreign`] other forms of other languages. [`extent`] says where the expression around a place begins and ends.
 
 mod comprehension;
 mod declared;
+mod default;
+mod extent;
 mod foreign;
 mod head;
 mod letter;
 mod missing;
 mod operator;
 mod parameter;
+mod spread;
 mod target;
 mod value;
 
@@ -43,6 +47,11 @@ impl Place<'_> {
     /// Whether an expression could have ended here.
     fn after_operand(&self) -> bool {
         self.tried(Rule::op)
+    }
+
+    /// Where the grammar gave up, from the beginning of the text.
+    fn offset(&self) -> usize {
+        self.text.len() - self.rest.len()
     }
 
     fn last_word(&self) -> &str {
@@ -97,10 +106,15 @@ pub fn last_word(text: &str) -> &str {
 
 /// The innermost bracket that is open at the end of a text. Strings and comments are passed over.
 pub fn innermost_open(text: &str) -> Option<char> {
+    innermost_bracket(text).map(|(_, bracket)| bracket)
+}
+
+/// The same, with where it stands.
+fn innermost_bracket(text: &str) -> Option<(usize, char)> {
     let mut open = Vec::new();
     let mut quote: Option<char> = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
         match (quote, c) {
             (Some(_), '\\') => {
                 chars.next();
@@ -108,7 +122,7 @@ pub fn innermost_open(text: &str) -> Option<char> {
             (Some(q), _) if q == c => quote = None,
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => open.push(c),
+            (None, '(' | '[' | '{') => open.push((at, c)),
             (None, ')' | ']' | '}') => {
                 open.pop();
             }
@@ -128,7 +142,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 81] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 89] = [
         parameter::item_with_arguments,
         parameter::written_type,
         parameter::types_in_angles,
@@ -146,8 +160,14 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         foreign::inline_record,
         foreign::import,
         foreign::inner_quote,
-        foreign::python_if,
+        default::python_if,
+        default::is_word,
+        default::not_in,
+        default::default_sign,
+        spread::spread,
+        value::message_literal,
         foreign::tuple,
+        foreign::reducer_path,
         foreign::negative_attempts,
         foreign::spaced_duration,
         target::parent_twice,
@@ -162,6 +182,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         value::lambda,
         comprehension::lambda_word,
         comprehension::for_word,
+        declared::enum_sign,
         declared::assign_for_colon,
         operator::fat_arrow,
         target::odd_arrow,
@@ -171,6 +192,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         value::assigning_sign,
         value::named_in_call,
         value::expression_for_template,
+        value::composed_text,
         value::foreign_operator,
         declared::unquoted_attribute,
         declared::attribute_before,

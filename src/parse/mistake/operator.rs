@@ -114,6 +114,20 @@ pub fn equals_sign(place: &Place) -> Option<Diagnostic> {
         );
     }
     let name = place.last_word();
+    let value = place.rest.get(1..)?.trim_ascii_start();
+    let ty = match value.chars().next() {
+        Some('"' | '\'') => "string",
+        Some('0'..='9') => "int",
+        _ if value.starts_with("true") || value.starts_with("false") => "bool",
+        _ => "TYPE",
+    };
+    if place.tried(Rule::colon) && matches!(first_word(place.text), "tool" | "prompt") {
+        let found = place.error(format!("expected `:` and a type after `{name}`, found `=`"));
+        return Some(found.help(format!(
+            "write its type too: `{name}: {ty} = {}`",
+            super::super::message::token(value)
+        )));
+    }
     place.tried(Rule::colon).then(|| {
         place
             .error(format!("expected `:` after `{name}`, found `=`"))
@@ -148,27 +162,6 @@ pub fn other_operator(place: &Place) -> Option<Diagnostic> {
     let (written, meant) = match place.first_word() {
         "and" if place.after_operand() => ("and", "&&"),
         "or" if place.after_operand() => ("or", "||"),
-        "is" if place.after_operand() => {
-            let behind = place.rest.get(2..).unwrap_or("");
-            let value = behind.trim_ascii_start();
-            if first_word(value) == "not" {
-                let at = place.at(0, 2 + (behind.len() - value.len()) + 3);
-                return Some(
-                    place
-                        .error_at(at, "`is not` is no operator")
-                        .help("write `!=`")
-                        .fix(at, "!="),
-                );
-            }
-            ("is", "==")
-        }
-        "" if place.before.ends_with('?') && place.rest.starts_with('?') => {
-            return Some(
-                place
-                    .error("`??` is no operator")
-                    .help("write `x == null ? other : x`, or `x.?y.orValue(other)`"),
-            );
-        }
         "" if place.after_operand() && place.rest.starts_with('&') => ("&", "&&"),
         "" if place.after_operand() && place.rest.starts_with('|') => ("|", "||"),
         _ if place.after_operand() && place.last_word() == "not" => {
@@ -192,7 +185,7 @@ pub fn other_operator(place: &Place) -> Option<Diagnostic> {
     let is_value =
         is_text || value.starts_with(|c: char| matches!(c, '[' | '{') || c.is_ascii_digit());
     Some(match written {
-        "or" | "|" if is_value => found.help(crate::base::foreign::DEFAULT),
+        "|" if is_value => found.help(crate::base::foreign::DEFAULT),
         "&" if is_text => found.help("write `+`").fix(place.span, "+"),
         _ => found
             .help(format!("write `{meant}`"))

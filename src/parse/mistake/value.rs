@@ -1,10 +1,12 @@
 //! Mistakes in expressions and in blocks of values.
 
+use crate::base::foreign;
+use crate::base::foreign::text::{self as composed, balanced, split};
 use crate::diag::Diagnostic;
 
 use super::super::grammar::Rule;
 use super::super::message;
-use super::{Place, first_word, innermost_open, last_word};
+use super::{Place, extent, first_word, innermost_bracket, innermost_open, last_word};
 
 /// `set { n += 1 }`, `set { n =: 1 }`
 pub fn assigning_sign(place: &Place) -> Option<Diagnostic> {
@@ -39,35 +41,129 @@ pub fn assigning_sign(place: &Place) -> Option<Diagnostic> {
     )
 }
 
-/// `Doc(id: 1)`, `f(a: 1)`
+/// `Doc(id: 1)`, `f(a: 1)`, `f(a=1)`, `@len(min=1)`
 pub fn named_in_call(place: &Place) -> Option<Diagnostic> {
-    if !place.rest.starts_with(':')
-        || innermost_open(place.before) != Some('(')
-        || !place.after_operand()
-    {
+    let sign = match place.rest {
+        rest if rest.starts_with(':') => ":",
+        rest if rest.starts_with('=') && !rest.starts_with("==") => "=",
+        _ => return None,
+    };
+    let (open, '(') = innermost_bracket(place.before)? else {
         return None;
-    }
+    };
     let argument = place.last_word();
-    let (head, _) = place.before.rsplit_once('(')?;
+    let head = place.before.get(..open)?;
     let word = last_word(head);
-    if word.is_empty() {
+    // `xs.exists(x, x = 1)` compares.
+    let first = place.before.strip_suffix(argument)?.trim_ascii_end();
+    let compares = sign == "=" && (!first.ends_with(['(', ',']) || MACROS.contains(&word));
+    if word.is_empty() || compares || !place.after_operand() {
         return None;
     }
     let at = place.before_at(head.len() - word.len(), head.len());
-    Some(match word.starts_with(|c: char| c.is_ascii_uppercase()) {
-        true => place
-            .error_at(
-                at,
-                format!("a record such as `{word}` stands in braces, found `(`"),
-            )
-            .help(format!("write `{word} {{ {argument}: .. }}`")),
-        false => place
+    let is_attribute = head.strip_suffix(word)?.ends_with('@');
+    if let Some(help) = foreign::call::in_expression(word).filter(|_| !is_attribute) {
+        return Some(
+            place
+                .error_at(at, format!("no function `{word}`"))
+                .help(help),
+        );
+    }
+    if word.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return Some(
+            place
+                .error_at(
+                    at,
+                    format!("a record such as `{word}` stands in braces, found `(`"),
+                )
+                .help(format!("write `{word} {{ {argument}: .. }}`")),
+        );
+    }
+    if sign == "=" && MAKERS.contains(&word) {
+        let found = place.error(format!("expected `:` after `{argument}`, found `=`"));
+        return Some(
+            found
+                .help(format!("write `{argument}: ..`"))
+                .fix(place.span, ":"),
+        );
+    }
+    let inside = place.text.get(open + 1..)?;
+    let values = balanced(inside, ')')
+        .and_then(|end| inside.get(..end))
+        .map(split);
+    let values: Vec<&str> = values
+        .into_iter()
+        .flatten()
+        .map(|arg| unnamed(arg, sign))
+        .collect();
+    let word = match is_attribute {
+        true => format!("@{word}"),
+        false => word.to_owned(),
+    };
+    let meant = match (word.as_str(), values.as_slice()) {
+        ("@len", [_]) => "@len(LEAST, MOST)".to_owned(),
+        (_, []) => format!("{word}(..)"),
+        (word, values) => format!("{word}({})", values.join(", ")),
+    };
+    Some(
+        place
             .error(format!(
-                "arguments of `{word}` have no names, found `{argument}:`"
+                "arguments of `{word}` have no names, found `{argument}{sign}`"
             ))
-            .help(format!("write `{word}(..)` with the values alone")),
+            .help(format!("write the values alone: `{meant}`")),
+    )
+}
+
+/// Functions that make messages: the name of who says one is given by name.
+const MAKERS: [&str; 5] = ["user", "assistant", "ai", "system", "tool"];
+
+/// An argument without its name.
+fn unnamed<'a>(arg: &'a str, sign: &str) -> &'a str {
+    let parts = arg
+        .split_once(sign)
+        .filter(|(name, _)| first_word(name) == name.trim_ascii());
+    parts.map_or(arg, |(_, value)| value.trim_ascii())
+}
+
+/// `message { role: "tool", content: x, tool_call_id: id }`
+pub fn message_literal(place: &Place) -> Option<Diagnostic> {
+    if !place.rest.starts_with('{') || place.last_word() != "message" || !place.after_operand() {
+        return None;
+    }
+    let inside = place.rest.get(1..)?;
+    let end = balanced(inside, '}')?;
+    let entries = split(inside.get(..end)?);
+    let entry = |key: &str| {
+        entries.iter().find_map(|entry| {
+            let (own, value) = entry.split_once(':')?;
+            (own.trim_ascii().trim_matches(['"', '\'']) == key).then(|| value.trim_ascii())
+        })
+    };
+    let content = entry("content").unwrap_or("\"..\"");
+    let name = entry("name").map_or(String::new(), |name| format!(", name: {name}"));
+    let role = entry("role").unwrap_or_default();
+    let meant = match role.trim_matches(['"', '\'']) {
+        maker @ ("user" | "assistant" | "system") => format!("{maker}({content}{name})"),
+        "tool" => {
+            let id = entry("tool_call_id").unwrap_or("call_id");
+            format!("tool({content}, {id}{name})")
+        }
+        _ => String::new(),
+    };
+    let at = place.before_at(
+        place.before.len() - "message".len(),
+        place.offset() + 1 + end + 1,
+    );
+    let found = place.error_at(at, MESSAGES);
+    Some(match meant.as_str() {
+        "" => found
+            .help("write `user(text)`, `assistant(text)`, `system(text)` or `tool(text, call_id)`"),
+        meant => found.help(format!("write `{meant}`")).fix(at, meant),
     })
 }
+
+/// What is said of a message that is written as a record.
+pub const MESSAGES: &str = "messages are made by functions";
 
 /// `x "a"`, `x 1`: two values side by side.
 pub fn missing_operator(place: &Place) -> Option<Diagnostic> {
@@ -86,6 +182,25 @@ pub fn missing_operator(place: &Place) -> Option<Diagnostic> {
     })
 }
 
+/// Functions that name an element and say what is made of it.
+const MACROS: [&str; 15] = [
+    "map",
+    "filter",
+    "all",
+    "exists",
+    "exists_one",
+    "find",
+    "sort_by",
+    "group_by",
+    "any",
+    "some",
+    "every",
+    "reduce",
+    "fold",
+    "to_map",
+    "checked",
+];
+
 /// `(x) => y`, `x -> y` as an argument of a macro.
 pub fn lambda(place: &Place) -> Option<Diagnostic> {
     let arrow = ["=>", "->"]
@@ -94,24 +209,7 @@ pub fn lambda(place: &Place) -> Option<Diagnostic> {
     let inside = innermost_open(place.before) == Some('(');
     let (head, _) = place.before.rsplit_once('(')?;
     let word = last_word(head.trim_end_matches('('));
-    let macros = [
-        "map",
-        "filter",
-        "all",
-        "exists",
-        "exists_one",
-        "find",
-        "sort_by",
-        "group_by",
-        "any",
-        "some",
-        "every",
-        "reduce",
-        "fold",
-        "to_map",
-        "checked",
-    ];
-    (inside && place.after_operand() && macros.contains(&word)).then(|| {
+    (inside && place.after_operand() && MACROS.contains(&word)).then(|| {
         let name = place.last_word();
         place
             .error_at(place.at(0, 2), format!("`{arrow}` is no part of `{word}`"))
@@ -125,33 +223,70 @@ pub fn lambda(place: &Place) -> Option<Diagnostic> {
     })
 }
 
-/// `ask f"Deploy {state.app}"`, `ask "Deploy " + state.app`, `prompt state.task`: what is a template.
+/// `ask f"Deploy {state.app}"`, `prompt "Of " + state.task`, `prompt "Of {}".format(x)`, `system state.task`: what is a template.
 pub fn expression_for_template(place: &Place) -> Option<Diagnostic> {
-    let rest = place.rest;
-    let taken_up = place.before.len() == place.text.len() - rest.len();
-    // What stands behind the word, as far as it was read.
-    let (message, read) = if rest.starts_with(['"', '\'']) && taken_up {
-        let before = place.before.strip_suffix('f')?;
-        ("`f\"..\"` is no text", before)
-    } else if rest.starts_with('+') {
-        let text = place.before.strip_suffix('"')?;
-        let begin = text.rfind('"')?;
-        ("nothing is added to a text here", text.get(..begin)?)
-    } else if rest.starts_with('.') && taken_up {
-        let root = place.last_word();
-        ("a text is expected here", place.before.strip_suffix(root)?)
-    } else {
+    let word = first_word(place.text);
+    if !matches!(word, "ask" | "prompt" | "system") {
         return None;
+    }
+    let written = place.text.get(word.len()..)?.trim_ascii_start();
+    let start = place.text.len() - written.len();
+    let sign = match place.rest.chars().next()? {
+        '"' | '\'' if written.starts_with(['f', 'F']) => "`f\"..\"` is no text",
+        '+' => "nothing is added to a text here",
+        '`' => "a text stands in `\"`, found a backtick",
+        '.' | '%' | '(' | '[' => "a text is expected here, no expression",
+        _ => return None,
     };
-    let word = last_word(read.trim_ascii_end());
-    matches!(word, "ask" | "prompt" | "system").then(|| {
-        place.error(message).help(format!(
-            "the text of `{word}` is a template: `{word} \"Deploy {{{{ state.app }}}}\"`"
-        ))
+    let read = composed::read(written);
+    let at = place.before_at(start, start + read.as_ref().map_or(0, |read| read.length));
+    Some(match read {
+        Some(read) if place.offset() <= start + read.length => {
+            let template = read.template();
+            let found = place.error(sign);
+            match template.contains('\n') {
+                true => found.help(format!(
+                    "the text of `{word}` is a template: write `{{{{ {} }}}}` in it for a value",
+                    read.value().unwrap_or("x")
+                )),
+                false => found.help(format!(
+                    "the text of `{word}` is a template: `{word} {template}`"
+                )),
+            }
+            .fix(at, template)
+        }
+        _ => place.error(sign).help(format!(
+            "the text of `{word}` is a template, in which a value stands as `{{{{ state.x }}}}`"
+        )),
     })
 }
 
-/// `a ?: b`, `a ** b`, `a <> b`, `x[0:2]`, `f".."` and backticks.
+/// `f"a {x}"` and backticks in an expression.
+pub fn composed_text(place: &Place) -> Option<Diagnostic> {
+    let backtick = place.rest.starts_with('`');
+    let formats = place.rest.starts_with(['"', '\''])
+        && place.last_word() == "f"
+        && place.offset() == place.before.len();
+    let start = place.offset() - usize::from(formats);
+    if !backtick && !formats {
+        return None;
+    }
+    let found = match backtick {
+        true => place.error_at(place.at(0, 1), "a text stands in `\"`, found a backtick"),
+        false => place.error("`f\"..\"` is no text"),
+    };
+    Some(match composed::literal(place.text.get(start..)?) {
+        Some(read) => {
+            let meant = read.expression();
+            found
+                .help(format!("write `{meant}`"))
+                .fix(place.before_at(start, start + read.length), meant)
+        }
+        None => found.help("join texts by `+`, or write `\"%s\".format([..])`"),
+    })
+}
+
+/// `a ?: b`, `a ** b`, `a <> b`, `x[0:2]`, `x++`.
 pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
     let rest = place.rest;
     let at = |length: usize| place.at(0, length);
@@ -176,11 +311,25 @@ pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
     if place.before.ends_with('<') && rest.starts_with('>') {
         return operator(">", "write `!=`");
     }
-    if rest.starts_with('`') {
+    let ended = rest.get(1..).is_none_or(|more| {
+        more.trim_ascii_start().is_empty()
+            || more
+                .trim_start_matches(' ')
+                .starts_with([',', '}', ')', '\n'])
+    });
+    if let Some(sign) = ["+", "-"].into_iter().find(|sign| rest.starts_with(sign))
+        && place.before.ends_with(sign)
+        && ended
+    {
+        let start = place.before.len() - 1;
+        let value = extent::start(place.before, extent::Reach::Condition);
+        let value = place.before.get(value..start)?.trim_ascii_end();
+        let at = place.before_at(start, place.offset() + 1);
         return Some(
             place
-                .error_at(at(1), "a text stands in `\"`, found a backtick")
-                .help("write `\"..\"`, and join texts by `+`"),
+                .error_at(at, format!("`{sign}{sign}` is no operator"))
+                .help(format!("write `{value} {sign} 1`"))
+                .fix(at, format!(" {sign} 1")),
         );
     }
     if place.after_operand() && rest.starts_with(':') && innermost_open(place.before) == Some('[') {
@@ -188,16 +337,6 @@ pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
             place
                 .error_at(at(1), "a part of a list is no `[a:b]`")
                 .help("write `.slice(from, to)`"),
-        );
-    }
-    if rest.starts_with(['"', '\''])
-        && place.last_word() == "f"
-        && place.text.len() - rest.len() == place.before.len()
-    {
-        return Some(
-            place
-                .error("`f\"..\"` is no text")
-                .help("join texts by `+`, or write `\"%s\".format([..])`"),
         );
     }
     let word = place.first_word();
@@ -221,7 +360,6 @@ pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
         )
     {
         let help = match word {
-            "not" if first_word(rest.get(3..)?.trim_ascii_start()) == "in" => "write `!(x in xs)`",
             "not" | "ne" | "xor" => "write `!=`",
             "eq" => "write `==`",
             "gt" => "write `>`",

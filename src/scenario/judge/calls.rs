@@ -1,6 +1,8 @@
 //! What models were shown, how often tools were called, and calls that nothing served.
 
 use crate::backend::scenario::Scenario;
+use crate::backend::tool::script::ToolReply;
+use crate::backend::yaml::Path;
 
 use super::Finding;
 use crate::scenario::observed::Observed;
@@ -22,6 +24,25 @@ pub fn unserved(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
         }));
     }
     found
+}
+
+/// Why no call took a reply, where that is known: its `when` or `match` fitted none, or the tool refused the arguments that a
+/// model gave.
+pub fn why_left(scenario: &Scenario, observed: &Observed, at: &Path) -> Option<String> {
+    let mut models = scenario.models.iter().flat_map(|(_, replies)| replies);
+    if let Some(reply) = models.find(|reply| reply.at == *at) {
+        let when = reply.when.as_ref()?;
+        return Some(format!("`when: {}` held for no call", when.text));
+    }
+    let has = |replies: &[ToolReply]| replies.iter().any(|reply| reply.at == *at);
+    let (tool, _) = scenario.tools.iter().find(|(_, replies)| has(replies))?;
+    let refused = format!("`{tool}` refuses its arguments");
+    let calls = observed.asked.values().flatten();
+    let texts = calls.flat_map(|call| call.messages.iter());
+    let mut texts = texts.filter_map(|message| message.get("content")?.as_str());
+    texts
+        .find(|text| text.contains(&refused))
+        .map(str::to_owned)
 }
 
 /// `models` and `calls`.

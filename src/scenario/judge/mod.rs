@@ -71,12 +71,24 @@ pub fn judge(
     answers_left: &[Path],
 ) -> Vec<Finding> {
     let mut causes = calls::unserved(scenario, observed);
-    causes.extend(outcome::ended(scenario, observed));
+    // An error that says what is said already is no news.
+    let ended = outcome::ended(scenario, observed);
+    causes.extend(ended.filter(|ended| {
+        !causes
+            .iter()
+            .any(|cause| ended.message.contains(&cause.message))
+    }));
     let mut others = outcome::judge(scenario, observed);
     others.extend(state::judge(scenario, flow, graph, observed));
     others.extend(calls::judge(scenario, observed));
     let unused = |at: &Path, what: &str| Finding::new(at, format!("this {what} is left over"));
-    others.extend(observed.left.iter().map(|at| unused(at, "reply")));
+    others.extend(observed.left.iter().map(|at| {
+        let left = unused(at, "reply");
+        match calls::why_left(scenario, observed, at) {
+            Some(why) => left.detail(why),
+            None => left,
+        }
+    }));
     others.extend(answers_left.iter().map(|at| unused(at, "answer")));
     if causes.is_empty() && others.is_empty() {
         return others;

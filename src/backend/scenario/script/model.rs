@@ -105,10 +105,18 @@ impl ScriptedModel {
             let call = format!("model call {} of `{}`", cx.ordinal + 1, cx.node);
             let lists = self.script.scenario.models.iter();
             let written = lists
+                .clone()
                 .filter(|(node, _)| *node == cx.node || node == "*")
                 .map(|(_, replies)| replies.len())
                 .reduce(|own, _| own);
-            let message = nothing_fits(&self.script.scenario, &call, written);
+            let mut message = nothing_fits(&self.script.scenario, &call, written);
+            let named = lists.clone().find(|(node, _)| *node == cx.node);
+            let replies = named.or_else(|| lists.clone().find(|(node, _)| node == "*"));
+            let whens = replies.iter().flat_map(|(_, replies)| replies.iter());
+            let whens = whens.filter_map(|reply| reply.when.as_ref());
+            for when in whens.filter(|when| !when.holds_for(request)) {
+                message.push_str(&format!("\n`when: {}` does not hold for it", when.text));
+            }
             state.unmatched.push(message.clone());
             ModelError::new(ErrorKind::InvalidRequest, message)
         })

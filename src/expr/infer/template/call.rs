@@ -11,6 +11,7 @@ use super::super::super::ty::Type;
 use super::super::checker::Checker;
 use super::super::join::{join, widen};
 use super::super::overload::called;
+use super::super::path::dotted;
 use super::super::usage::{counted, named};
 use super::kind::{Kind, plain};
 use super::place;
@@ -141,6 +142,14 @@ impl Checker<'_> {
     }
 
     fn method_in_template(&mut self, of: &Expr, name: &Name, args: &[Expr]) -> Type {
+        if let Some(module) =
+            dotted(of).filter(|of| foreign::call::is_module(of) && self.named(of).is_none())
+        {
+            self.each(args);
+            let message = format!("no function `{module}.{}`", name.node);
+            let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, of.span.to(name.span));
+            return self.report(found.maybe_help(foreign::call::in_template(name)));
+        }
         let ty = self.not_null(of, &format!("so `.{}(..)` may fail", name.node));
         if matches!(ty, Type::Json | Type::Error | Type::Never) {
             self.each(args);

@@ -106,7 +106,11 @@ impl Lower<'_> {
             let message = format!("no test `{name}`");
             let all: Vec<&str> = jinja::tests().collect();
             let found = Diagnostic::new(&codes::UNKNOWN_FILTER, message, span);
-            let mut found = found.meant(span, name, all, "there are");
+            let mut found = match foreign::name::constant(name) {
+                // `x is null`, `x is None`
+                Some(_) => found.help("write `none`").fix(span, "none"),
+                None => found.meant(span, name, all, "there are"),
+            };
             if !fix {
                 found.fix.clear();
             }

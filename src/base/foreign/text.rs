@@ -1,0 +1,395 @@
+//! Texts with values in them as other languages compose them: `f"a {x}"`, `` `a ${x}` ``, `"a {}".format(x)`, `"a %s" % x`,
+//! `"a " + x`.
+
+/// A part of a composed text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    /// As it stands between the quotes.
+    Text(String),
+    /// An expression.
+    Value(String),
+}
+
+/// A composed text, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Composed {
+    pieces: Vec<Piece>,
+    /// `"`, `'`, `"""` or `'''`.
+    quote: String,
+    /// How much of what was read it takes.
+    pub length: usize,
+}
+
+impl Composed {
+    /// Whether it is no more than a text.
+    pub fn is_plain(&self) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.all(|piece| matches!(piece, Piece::Text(_)))
+    }
+
+    /// The first value in it.
+    pub fn value(&self) -> Option<&str> {
+        self.pieces.iter().find_map(|piece| match piece {
+            Piece::Value(value) => Some(value.as_str()),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// It as a template: `"a {{ x }}"`.
+    pub fn template(&self) -> String {
+        let quote = &self.quote;
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Value(value) => format!("{{{{ {value} }}}}"),
+        });
+        format!("{quote}{}{quote}", pieces.collect::<String>())
+    }
+
+    /// It as an expression: `"a %s".format([x])`.
+    pub fn expression(&self) -> String {
+        let quote = &self.quote;
+        if self.is_plain() {
+            return self.template();
+        }
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.replace('%', "%%"),
+            Piece::Value(_) => "%s".to_owned(),
+        });
+        let values = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Value(value) => Some(value.as_str()),
+            Piece::Text(_) => None,
+        });
+        let values = values.collect::<Vec<_>>().join(", ");
+        format!(
+            "{quote}{}{quote}.format([{values}])",
+            pieces.collect::<String>()
+        )
+    }
+}
+
+/// The most that is read of a text.
+const MOST: usize = 4_000;
+
+/// Texts and values that a text begins with, joined by `+`; `None` where it begins with something else, or with what has no
+/// counterpart here, such as `f"{x:.2f}"`.
+pub fn read(written: &str) -> Option<Composed> {
+    let mut whole: Option<Composed> = None;
+    let mut at = 0;
+    loop {
+        let rest = written.get(at..)?;
+        let part = literal(rest).or_else(|| value(rest))?;
+        let end = at + part.length;
+        whole = Some(match whole {
+            None => part,
+            Some(before) => joined(before, part)?,
+        });
+        let behind = written.get(end..)?.trim_start_matches([' ', '\t']);
+        let plus = behind
+            .strip_prefix('+')
+            .filter(|more| !more.starts_with(['+', '=']));
+        match plus {
+            Some(more) => at = written.len() - more.trim_ascii_start().len(),
+            None => {
+                return whole.map(|whole| Composed {
+                    length: end,
+                    ..whole
+                });
+            }
+        }
+    }
+}
+
+fn joined(before: Composed, part: Composed) -> Option<Composed> {
+    // A text in other quotes may hold those of the first.
+    let text = |of: &Composed| {
+        of.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Text(_)))
+    };
+    let quote = match (text(&before), text(&part)) {
+        (true, true) if before.quote != part.quote => return None,
+        (false, true) => part.quote,
+        _ => before.quote,
+    };
+    let mut pieces = before.pieces;
+    pieces.extend(part.pieces);
+    Some(Composed {
+        pieces,
+        quote,
+        length: 0,
+    })
+}
+
+/// One text, with what its language puts behind it: `f"a {x}"`, `"a {}".format(x)`.
+pub fn literal(written: &str) -> Option<Composed> {
+    let formats = written.starts_with(['f', 'F']);
+    let start = usize::from(formats);
+    let opened = written.get(start..)?;
+    let quote = ["\"\"\"", "'''", "\"", "'", "`"];
+    let quote = quote.into_iter().find(|quote| opened.starts_with(quote))?;
+    let inside = opened.get(quote.len()..)?;
+    let end = closing(inside, quote)?;
+    let text = inside.get(..end)?;
+    let mut length = start + end + 2 * quote.len();
+    let behind = written.get(length..)?;
+    let pieces = match (formats, quote) {
+        (true, _) => braces(text, "{", &mut |inner| named(inner))?,
+        (false, "`") => braces(text, "${", &mut |inner| named(inner))?,
+        (false, _) => {
+            let (pieces, more) = formatted(text, behind)?;
+            length += more;
+            pieces
+        }
+    };
+    let quote = match quote {
+        "`" if text.contains('"') => return None,
+        "`" if text.contains('\n') => "\"\"\"",
+        "`" => "\"",
+        quote => quote,
+    };
+    Some(Composed {
+        pieces,
+        quote: quote.to_owned(),
+        length,
+    })
+}
+
+/// Where a text ends that was opened by a quote.
+fn closing(inside: &str, quote: &str) -> Option<usize> {
+    let mut chars = inside.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if inside.get(at..)?.starts_with(quote) {
+            return Some(at);
+        }
+        let over = c == '\n' && quote.len() == 1 && quote != "`";
+        match c {
+            '\\' => drop(chars.next()),
+            _ if over || at > MOST => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A text whose values stand in braces behind `open`; `of` gives the value for what stands in them.
+fn braces(
+    text: &str,
+    open: &str,
+    of: &mut dyn FnMut(&str) -> Option<String>,
+) -> Option<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let doubled = open == "{" && (rest.starts_with("{{") || rest.starts_with("}}"));
+        if let Some(inner) = rest.strip_prefix(open).filter(|_| !doubled) {
+            let (inner, behind) = inner.split_once('}')?;
+            if !plain.is_empty() {
+                pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            }
+            pieces.push(Piece::Value(of(inner)?));
+            rest = behind;
+            continue;
+        }
+        plain.push(c);
+        rest = rest.get(c.len_utf8() * (1 + usize::from(doubled))..)?;
+    }
+    if !plain.is_empty() || pieces.is_empty() {
+        pieces.push(Piece::Text(plain));
+    }
+    Some(pieces)
+}
+
+/// What stands in the braces, where it says no more than which value.
+fn named(inner: &str) -> Option<String> {
+    let inner = inner.trim_ascii();
+    (!inner.is_empty() && !inner.contains([':', '!', '='])).then(|| inner.to_owned())
+}
+
+/// A text with what stands behind it: `.format(..)`, `% x`. How much of that it takes.
+fn formatted(text: &str, behind: &str) -> Option<(Vec<Piece>, usize)> {
+    if let Some(args) = behind
+        .strip_prefix(".format(")
+        .filter(|args| !args.starts_with('['))
+    {
+        let end = balanced(args, ')')?;
+        let args = split(args.get(..end)?);
+        let mut next = 0..;
+        let mut of = |inner: &str| match inner.trim_ascii() {
+            "" => args.get(next.next()?).map(|arg| (*arg).to_owned()),
+            name => match name.parse::<usize>() {
+                Ok(at) => args.get(at).map(|arg| (*arg).to_owned()),
+                Err(_) => args.iter().find_map(|arg| {
+                    let (own, value) = arg.split_once('=')?;
+                    (own.trim_ascii() == name).then(|| value.trim_ascii().to_owned())
+                }),
+            },
+        };
+        let pieces = braces(text, "{", &mut of)?;
+        return Some((pieces, ".format(".len() + end + 1));
+    }
+    let blanks = behind.len() - behind.trim_start_matches(' ').len();
+    if let Some(args) = behind.trim_start_matches(' ').strip_prefix('%') {
+        let gap = args.len() - args.trim_start_matches(' ').len();
+        let args = args.trim_start_matches(' ');
+        let (args, taken) = match args.strip_prefix('(') {
+            Some(inner) => {
+                let end = balanced(inner, ')')?;
+                (split(inner.get(..end)?), end + 2)
+            }
+            None => {
+                let length = value(args)?.length;
+                (vec![args.get(..length)?], length)
+            }
+        };
+        return Some((percents(text, &args)?, blanks + 1 + gap + taken));
+    }
+    Some((vec![Piece::Text(text.to_owned())], 0))
+}
+
+fn percents(text: &str, args: &[&str]) -> Option<Vec<Piece>> {
+    let mut args = args.iter();
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let mut plain = String::new();
+    while let Some((before, after)) = rest.split_once('%') {
+        plain.push_str(before);
+        match after.chars().next()? {
+            '%' => plain.push('%'),
+            's' | 'd' => {
+                if !plain.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                }
+                pieces.push(Piece::Value((*args.next()?).to_owned()));
+            }
+            _ => return None,
+        }
+        rest = after.get(1..)?;
+    }
+    plain.push_str(rest);
+    if !plain.is_empty() {
+        pieces.push(Piece::Text(plain));
+    }
+    Some(pieces)
+}
+
+/// A path such as `state.x`, `f(a).b`, `m["k"]`.
+fn value(written: &str) -> Option<Composed> {
+    let word = |text: &str| {
+        text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(text.len())
+    };
+    let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let mut at = word(written.strip_prefix(begins)?) + 1;
+    loop {
+        let rest = written.get(at..)?;
+        at += match rest.chars().next() {
+            Some('.') if rest.get(1..)?.starts_with(begins) => 1 + word(rest.get(1..)?),
+            Some('(') => balanced(rest.get(1..)?, ')')? + 2,
+            Some('[') => balanced(rest.get(1..)?, ']')? + 2,
+            _ => break,
+        };
+    }
+    // `f"{x:.2f}"`
+    if written.get(at..)?.starts_with(['"', '\'']) {
+        return None;
+    }
+    Some(Composed {
+        pieces: vec![Piece::Value(written.get(..at)?.to_owned())],
+        quote: "\"".to_owned(),
+        length: at,
+    })
+}
+
+/// Where the bracket closes whose inside a text begins with.
+pub fn balanced(inside: &str, close: char) -> Option<usize> {
+    let mut open = 0_usize;
+    let mut quote = None;
+    let mut chars = inside.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if at > MOST {
+            return None;
+        }
+        match (quote, c) {
+            (Some(_), '\\') => drop(chars.next()),
+            (Some(q), _) if q == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{') => open += 1,
+            (None, ')' | ']' | '}') if open > 0 => open -= 1,
+            (None, ')' | ']' | '}') => return (c == close).then_some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The parts of a list, between commas that stand in no bracket and no quote.
+pub fn split(list: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut open, mut quote, mut start) = (0_usize, None, 0);
+    for (at, c) in list.char_indices() {
+        match (quote, c) {
+            (Some(q), _) if q == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{') => open += 1,
+            (None, ')' | ']' | '}') => open = open.saturating_sub(1),
+            (None, ',') if open == 0 => {
+                parts.extend(list.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.extend(list.get(start..));
+    let parts = parts.into_iter().map(str::trim_ascii);
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn composed_texts_become_templates_and_expressions() {
+        for (written, template, expression) in [
+            ("f\"a {x.y}\"", "\"a {{ x.y }}\"", "\"a %s\".format([x.y])"),
+            ("f'{{a}} {x}%'", "'{a} {{ x }}%'", "'{a} %s%%'.format([x])"),
+            ("`a ${x}`", "\"a {{ x }}\"", "\"a %s\".format([x])"),
+            ("x.y + \"?\" z", "\"{{ x.y }}?\"", "\"%s?\".format([x.y])"),
+            (
+                "\"a {} {}\".format(x, f(y, z))",
+                "\"a {{ x }} {{ f(y, z) }}\"",
+                "\"a %s %s\".format([x, f(y, z)])",
+            ),
+            (
+                "\"a {t}\".format(t=x)",
+                "\"a {{ x }}\"",
+                "\"a %s\".format([x])",
+            ),
+            ("\"a %s\" % x", "\"a {{ x }}\"", "\"a %s\".format([x])"),
+            (
+                "\"%d%% of %s\" % (x, y)",
+                "\"{{ x }}% of {{ y }}\"",
+                "\"%s%% of %s\".format([x, y])",
+            ),
+            ("\"a\" + \"b\"", "\"ab\"", "\"ab\""),
+        ] {
+            let read = read(written).unwrap();
+            assert_eq!(
+                (read.template(), read.expression()),
+                (template.into(), expression.into())
+            );
+        }
+        for other in [
+            "f\"{x:.2f}\"",
+            "\"a",
+            "1 + x",
+            "\"{}\".format()",
+            "\"a\" + 'b'",
+        ] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+}
