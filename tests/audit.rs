@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use graphc::audit::{Bound, Services, Sheet, audit};
+use graphc::audit::{Bound, Services, Sheet, audit, widen};
 use graphc::compile::compile;
 use graphc::diag::render;
 use graphc::ir::{Flow, Jump, NodeId, Route, Target};
@@ -231,4 +231,25 @@ proptest! {
             (Bound::Unbounded(_), _) => {}
         }
     }
+}
+
+#[test]
+fn a_loop_under_another_name_is_no_wider_one() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/audit/uncapped.graph");
+    let text = std::fs::read_to_string(path).unwrap();
+    let sheet = |text: &str| sheet_of(&compiled(text).unwrap());
+    let renamed = sheet(&text.replace("review", "judge"));
+    assert_eq!(
+        widen::widened(&sheet(&text), &renamed),
+        Vec::<String>::new()
+    );
+    // A loop more is one.
+    let twice = text.replace("when state.ok -> end", "when state.ok -> again");
+    let twice = twice.trim_end().trim_end_matches('}').to_owned()
+        + "  node again: llm { model m, prompt \"a\", set { ok: reply.text == \"ok\" }, goto { when state.ok -> end else -> again } }\n}\n";
+    let wider = widen::widened(&sheet(&text), &sheet(&twice));
+    assert!(
+        wider[0].starts_with("super-steps: UNBOUNDED: loop again"),
+        "{wider:?}"
+    );
 }

@@ -81,7 +81,9 @@ fn cap(flow: &Flow, graph: &Graph, map: &Map, spot: usize) -> Option<Cap> {
         return None;
     }
     let first = graph.fields.get(field)?.default.as_ref()?.as_i64()?;
-    let first = if counts {
+    // What has been counted before the route is looked at for the first time.
+    let before = counts || !reaches(map, 0, spot, &|spot| !adds(spot));
+    let first = if before {
         first.checked_add(step)?
     } else {
         first

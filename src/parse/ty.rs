@@ -216,6 +216,9 @@ impl Builder<'_> {
             .lines()
             .next()
             .unwrap_or("");
+        // A line may be a whole file.
+        let end_of_value = line.char_indices().nth(80).map_or(line.len(), |(at, _)| at);
+        let line = line.get(..end_of_value).unwrap_or(line);
         let value = line
             .split([',', '}', '@'])
             .next()

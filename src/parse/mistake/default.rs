@@ -2,6 +2,7 @@
 
 use crate::diag::Diagnostic;
 
+use super::super::grammar::Rule;
 use super::extent::{Reach, end, start};
 use super::{Place, first_word};
 
@@ -95,7 +96,7 @@ fn kind(word: &str) -> Option<&'static str> {
 pub fn default_sign(place: &Place) -> Option<Diagnostic> {
     let (before, message, sign) = match place.first_word() {
         "or" if place.after_operand() => (place.before, "`or` is no operator", "or"),
-        "" if place.rest.starts_with('?') => (
+        "" if place.rest.starts_with('?') && place.tried(Rule::prefix) => (
             place.before.strip_suffix('?')?.trim_ascii_end(),
             "`??` is no operator",
             "?",

@@ -62,14 +62,16 @@ pub fn named_in_call(place: &Place) -> Option<Diagnostic> {
     }
     let at = place.before_at(head.len() - word.len(), head.len());
     let is_attribute = head.strip_suffix(word)?.ends_with('@');
-    if let Some(help) = foreign::call::in_expression(word).filter(|_| !is_attribute) {
+    // `HumanMessage(content="x")`
+    let is_upper = word.starts_with(|c: char| c.is_ascii_uppercase());
+    if let Some(help) = foreign::call::in_expression(word).filter(|_| is_upper) {
         return Some(
             place
                 .error_at(at, format!("no function `{word}`"))
                 .help(help),
         );
     }
-    if word.starts_with(|c: char| c.is_ascii_uppercase()) {
+    if is_upper {
         return Some(
             place
                 .error_at(

@@ -158,7 +158,10 @@ impl<'a> Case<'a> {
         }
         let silent = |node: &&Node| !may_ask(self.flow, node);
         if let Some(node) = of_name.first().filter(|_| of_name.iter().all(silent)) {
-            let message = format!("`{named}` asks nobody: it is `{}`", node.work.keyword());
+            let message = format!(
+                "node `{named}` asks nobody: its kind is `{}`",
+                node.work.keyword()
+            );
             let asked = questions(self.flow, self.graph);
             let help = meant(named, asked.iter().map(|(path, _)| path.as_str()));
             let mut misfit = Misfit::value(at, message).help(help);
