@@ -222,7 +222,10 @@ impl Filter {
             );
         }
         let types = TypeTable::default();
-        let program = condition(text, &scope, &types).map_err(|wrong| wrong.message)?;
+        let program = condition(text, &scope, &types).map_err(|wrong| match wrong.help {
+            Some(help) => format!("{}; {help}", wrong.message),
+            None => wrong.message,
+        })?;
         Ok(Self {
             program,
             text: text.to_owned(),
