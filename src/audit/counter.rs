@@ -5,12 +5,9 @@
 use std::collections::BTreeSet;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
-use crate::base::FileId;
-use crate::diag::Diagnostics;
 use crate::ir::jump::{Arm, Jump, Route, SetItem};
 use crate::ir::node::Work;
 use crate::ir::{Channel, FieldId, Flow, Graph, Node};
-use crate::parse;
 
 use super::map::{Map, Tasks, Way, jumps_of};
 use super::reach::tools_of;
@@ -46,9 +43,9 @@ fn cap(flow: &Flow, graph: &Graph, map: &Map, spot: usize) -> Option<Cap> {
     if !is_plain(flow, node) || map.arms(spot).len() != arms.len() {
         return None;
     }
-    let conditions: Vec<Option<Expr>> = arms.iter().map(condition).collect();
+    let conditions: Vec<Option<&Expr>> = arms.iter().map(condition).collect();
     let (at, field, most) = conditions.iter().enumerate().find_map(|(at, condition)| {
-        let condition = condition.as_ref()?;
+        let condition = (*condition)?;
         let (field, most) = limit(condition, LogicalOp::Or).or(limit(condition, LogicalOp::And))?;
         Some((at, graph.field(&field)?, most))
     })?;
@@ -58,8 +55,8 @@ fn cap(flow: &Flow, graph: &Graph, map: &Map, spot: usize) -> Option<Cap> {
         node.is_some_and(|node| node.set.iter().any(|item| item.field == field))
     };
     let name = &graph.fields.get(field)?.name;
-    let of = |condition: &Option<Expr>, by| {
-        let found = limit(condition.as_ref()?, by)?;
+    let of = |condition: Option<&Expr>, by| {
+        let found = limit(condition?, by)?;
         (found.0 == *name && found.1 <= most).then_some(())
     };
     let stays = |arm: usize| {
@@ -68,7 +65,7 @@ fn cap(flow: &Flow, graph: &Graph, map: &Map, spot: usize) -> Option<Cap> {
             .any(|way| reaches(map, way.to, spot, &|_| true))
     };
     let mut past = false;
-    for (arm, condition) in conditions.iter().enumerate() {
+    for (arm, condition) in conditions.iter().copied().enumerate() {
         let below = past || of(condition, LogicalOp::And).is_some_and(|()| is_below(condition));
         if stays(arm) && !below {
             return None;
@@ -122,12 +119,8 @@ fn is_plain(flow: &Flow, node: &Node) -> bool {
     !leaves && !tools && node.skips.is_empty() && node.on_error.is_none()
 }
 
-fn condition(arm: &Arm) -> Option<Expr> {
-    parsed(&arm.when.as_ref()?.text)
-}
-
-fn parsed(text: &str) -> Option<Expr> {
-    parse::expression(text, FileId(0), &mut Diagnostics::new())
+fn condition(arm: &Arm) -> Option<&Expr> {
+    arm.when.as_ref()?.tree().ok().map(|tree| &**tree)
 }
 
 /// The field and the number that a condition, or one of the parts that `by` joins in it, compares: `state.n >= 3`, `state.n < 3`.
@@ -148,8 +141,8 @@ fn limit(condition: &Expr, by: LogicalOp) -> Option<(String, i64)> {
 }
 
 /// Whether the comparison in a condition is one of below: `<`, `<=`.
-fn is_below(condition: &Option<Expr>) -> bool {
-    let mut open: Vec<&Expr> = condition.iter().collect();
+fn is_below(condition: Option<&Expr>) -> bool {
+    let mut open: Vec<&Expr> = condition.into_iter().collect();
     while let Some(expr) = open.pop() {
         match &expr.kind {
             ExprKind::Logical(_, parts) => open.extend(parts),
@@ -224,9 +217,9 @@ fn step(flow: &Flow, graph: &Graph, field: FieldId) -> Option<i64> {
     items.extend(jumps.iter().flat_map(|jump| &jump.set));
     let own = items.into_iter().filter(|item| item.field == field);
     let steps = own.map(|item| {
-        let value = parsed(&item.value.text)?;
+        let value = item.value.tree().ok()?;
         match &value.kind {
-            _ if adds && !item.replace => number(&value),
+            _ if adds && !item.replace => number(value),
             ExprKind::Binary(op, left, right) if op.node == BinaryOp::Add => {
                 (field_of(left)? == known.name).then(|| number(right))?
             }
