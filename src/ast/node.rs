@@ -297,7 +297,7 @@ pub enum Template {
 }
 
 /// The text of a template and how it maps back into the file.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct TemplateText {
     /// The text, escapes replaced and, for `"""`, common indentation removed.
     pub text: String,
@@ -308,6 +308,17 @@ pub struct TemplateText {
     pub anchors: Vec<(u32, u32)>,
     /// Its tree, made when it is first asked for.
     pub tree: OnceLock<Arc<Tree>>,
+}
+
+/// Without its tree, which says the same.
+impl std::fmt::Debug for TemplateText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TemplateText")
+            .field("text", &self.text)
+            .field("span", &self.span)
+            .field("anchors", &self.anchors)
+            .finish()
+    }
 }
 
 impl TemplateText {

@@ -1,10 +1,9 @@
 //! Types, fields and attributes.
 
-use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
+use crate::base::Spanned;
 use crate::base::foreign::{self, ty::Kind};
-use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, codes};
 
 use super::build::Builder;
@@ -192,51 +191,8 @@ impl Builder<'_> {
         let mut parts = pair.into_inner();
         let name = self.name(&parts.next()?);
         let args = parts.filter(|p| p.as_rule() != Rule::rparen);
-        let args: Vec<Expr> = args.map(|arg| self.attribute_arg(arg)).collect();
-        let end = span.end as usize;
-        if args.is_empty()
-            && self
-                .text
-                .get(end..)
-                .is_some_and(|rest| rest.starts_with('='))
-        {
-            self.attribute_with_sign(&name, end);
-            return None;
-        }
+        let args = args.map(|arg| self.attribute_arg(arg)).collect();
         Some(Attribute { name, args, span })
-    }
-
-    /// `@min=1`: what is behind the sign is read as the default of the field.
-    fn attribute_with_sign(&mut self, name: &Name, end: usize) {
-        let name = &name.node;
-        let line = self
-            .text
-            .get(end + 1..)
-            .unwrap_or("")
-            .lines()
-            .next()
-            .unwrap_or("");
-        // A line may be a whole file.
-        let end_of_value = line.char_indices().nth(80).map_or(line.len(), |(at, _)| at);
-        let line = line.get(..end_of_value).unwrap_or(line);
-        let value = line
-            .split([',', '}', '@'])
-            .next()
-            .unwrap_or("")
-            .trim_ascii();
-        let meant = match name.as_str() {
-            "len" => format!("@len({value}, {value})"),
-            name => format!("@{name}({value})"),
-        };
-        let at = Span::new(self.file, end, end + 1);
-        let found = Diagnostic::new(
-            &codes::SYNTAX_ERROR,
-            format!("expected `(` after `@{name}`, found `=`"),
-            at,
-        );
-        self.diags.push(found.help(format!("write `{meant}`")));
-        self.damaged
-            .push(Span::new(self.file, end, end + 1 + line.len()));
     }
 
     /// An expression; a duration is the call that makes one: `10s` is `duration("10s")`.

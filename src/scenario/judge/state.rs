@@ -93,8 +93,9 @@ fn parts(text: &str, value: &dyn Fn(&str) -> Option<Value>) -> Vec<String> {
         if let ExprKind::Logical(LogicalOp::And, _) = &expr.kind {
             deeper.retain(|part| !holds(part));
         }
-        if deeper.is_empty() {
-            parts.push(source(expr));
+        let part = source(expr);
+        if deeper.is_empty() && !parts.contains(&part) {
+            parts.push(part);
         }
         open.extend(deeper.into_iter().rev());
     }
