@@ -20,6 +20,9 @@ pub fn is_check(function: &str, args: &[Expr]) -> bool {
     function == "checked" && binds(function, args)
 }
 
+/// The names that a macro binds, each with its value, and the arguments that don't see them and those that do.
+type Bound<'x> = (Vec<(String, Value)>, &'x [Expr], &'x [Expr]);
+
 impl Reader<'_, '_> {
     /// What a call gives.
     pub(super) fn call(&mut self, target: Option<&Expr>, function: &str, args: &[Expr]) -> Value {
@@ -50,13 +53,13 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The names that a macro binds, each with its value, and the arguments that don't see them and those that do.
+    /// What a macro binds.
     fn bound<'x>(
         &mut self,
         of: &Value,
         function: &str,
         args: &'x [Expr],
-    ) -> Option<(Vec<(String, Value)>, &'x [Expr], &'x [Expr])> {
+    ) -> Option<Bound<'x>> {
         let (names, outer, inner) = macros::split(function, args)?;
         let values = match (function, outer.first(), names.len()) {
             ("bind", Some(value), _) => vec![self.value(value)],
