@@ -119,6 +119,14 @@ const FAN_OUT: &str = "graph Main {
 }
 ";
 
+const QUESTIONS: &str = "graph Main {
+  state { in items: list<int>, out said: list<string> via append }
+  start -> split
+  node split: update { goto each x in state.items -> ask with { x: x } }
+  node ask: interrupt -> end { input { x: int }  ask { x: input.x }  expect string  set { said: [answer] } }
+}
+";
+
 #[divan::bench(args = [10, 1_000, 10_000])]
 fn chain_without_store(bencher: Bencher<'_, '_>, n: usize) {
     let (runtime, engine) = (runtime(), engine(&planned(&chain(n)), None));
@@ -143,6 +151,19 @@ fn fan_out(bencher: Bencher<'_, '_>, n: usize) {
     bencher
         .counter(n)
         .bench(|| run(&runtime, &engine, "t", &input));
+}
+
+/// So many tasks of one step that ask, beside a list as long: what they see is digested once for all of them.
+#[divan::bench(args = [100, 1_000])]
+fn questions_of_one_step(bencher: Bencher<'_, '_>, n: usize) {
+    let (runtime, engine) = (runtime(), engine(&planned(QUESTIONS), None));
+    let items: Vec<usize> = (0..n).collect();
+    let input = json!({ "items": items });
+    let graph = engine.plan.flow.graph("Main").unwrap();
+    bencher.counter(n).bench(|| {
+        let asked = runtime.block_on(engine.start(graph, "t", &input, options()));
+        assert_eq!(asked.unwrap().interrupts.len(), n);
+    });
 }
 
 /// 1,000 steps that each append one element to a list of `n`.

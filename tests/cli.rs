@@ -379,6 +379,23 @@ fn a_new_project_is_well_formed() {
     }
 }
 
+/// A line that is too long is passed over as a whole.
+#[test]
+fn a_line_of_a_conversation_has_a_bound() {
+    let folder = Folder::new("chat-lines");
+    let flow = "graph Echo {\n  state { in out messages: list<message> via add_messages, out n: int = 0 }\n  start -> a\n  node a: update -> end { set { messages: [assistant(\"<\" + string(size(state.messages)) + \">\")] } }\n}\n";
+    std::fs::write(folder.0.join("echo.graph"), flow).unwrap();
+    let long = "x".repeat((4 << 20) + 7);
+    std::fs::write(folder.0.join("lines"), format!("a\n{long}\nb")).unwrap();
+    let lines = std::fs::File::open(folder.0.join("lines")).unwrap();
+    let mut command = graphc(&folder.0);
+    command.args(["chat", "echo.graph", "--store", "memory"]);
+    let output = command.stdin(lines).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("a line has at most 4 MiB"), "{said}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "<1>\n<3>\n");
+}
+
 /// Waits until the command's stderr has a line that holds the text.
 #[cfg(unix)]
 fn heard(lines: &mut impl Iterator<Item = std::io::Result<String>>, text: &str) -> String {

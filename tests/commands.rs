@@ -10,10 +10,13 @@
 mod cluster;
 mod install;
 
+mod again;
 mod cli;
 mod examples;
 mod modes;
 #[cfg(unix)]
 mod outside;
 mod packages;
+mod pasted;
+mod progress;
 mod readme;

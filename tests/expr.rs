@@ -11,6 +11,7 @@ use graphc::expr::eval::{Effect, Env, compile_text};
 use graphc::expr::function::{BuiltinKind, find, forms, functions};
 use graphc::expr::scope::StateFields;
 use graphc::expr::{Scope, Slot, Type, TypeTable};
+use graphc::resolve::stdlib;
 use graphc::value::Value;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -166,5 +167,25 @@ fn examples_of_macros_hold() {
             form.example
         );
         assert!(form.doc.ends_with('.'), "{written}");
+    }
+}
+
+/// What a module declares is what the binary has for it.
+#[test]
+fn every_function_of_a_module_is_declared_in_it() {
+    for module in stdlib::names() {
+        let text = stdlib::source(module).unwrap();
+        let declared = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("function "));
+        let mut declared: Vec<&str> = declared
+            .filter_map(|rest| rest.split_once('(').map(|(name, _)| name))
+            .collect();
+        let built = functions().iter().filter(|f| f.module == module);
+        let mut built: Vec<&str> = built.map(|f| f.name).collect();
+        declared.sort_unstable();
+        built.sort_unstable();
+        built.dedup();
+        assert_eq!(declared, built, "{module}");
     }
 }

@@ -1,9 +1,11 @@
-//! What a path argument stands for, and what is said where it can't be read.
+//! What a path argument stands for, and what is said where it can't be read; the variables of a `.env`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use graphc::cli::files::{each_once, find, read, shown};
+use graphc::embed::environment::Environment;
+use graphc::embed::project::relative;
 use graphc::embed::text::MOST_BYTES;
 
 /// A fresh folder with these files in it.
@@ -102,4 +104,40 @@ fn names_are_shown_as_given() {
     assert_eq!(shown(Path::new("./a/b.graph")), "a/b.graph");
     assert_eq!(shown(Path::new("../b.graph")), "../b.graph");
     assert_eq!(shown(Path::new(".")), ".");
+}
+
+#[test]
+fn ways_lead_up_and_down() {
+    for (path, folder, way) in [
+        ("/a/b/c.graph", "/a/b", "c.graph"),
+        ("/a/b/c.graph", "/a", "b/c.graph"),
+        ("/a/c.graph", "/a/b/d", "../../c.graph"),
+        ("/x/c.graph", "/a", "../x/c.graph"),
+    ] {
+        assert_eq!(relative(Path::new(path), Path::new(folder)), way);
+    }
+}
+
+#[test]
+fn lines_of_an_environment_give_variables() {
+    let of = |text: &str| {
+        let root = folder("environment", &[(".env", text.as_bytes())]);
+        Environment::of(Some(&root.join("graphc.yaml")))
+    };
+    let text = "\u{feff}# note\n\nOF_A=1\nexport OF_B = two words # note\nOF_C='x # \\n'\nOF_D=\"a\\n\\\"b\\\\\" # note\nOF_E=\nOF_F=a#b\r\n";
+    let environment = of(text).unwrap();
+    for (name, value) in [
+        ("OF_A", "1"),
+        ("OF_B", "two words"),
+        ("OF_C", "x # \\n"),
+        ("OF_D", "a\n\"b\\"),
+        ("OF_E", ""),
+        ("OF_F", "a#b"),
+    ] {
+        assert_eq!(environment.get(name).as_deref(), Some(value), "{name}");
+    }
+    for (text, line) in [("A", 1), ("A=1\n2B=x", 2), ("\nA='x", 2), ("A=\"x\\\"", 1)] {
+        let message = of(text).err().unwrap().message;
+        assert!(message.contains(&format!(", line {line}: ")), "{message}");
+    }
 }

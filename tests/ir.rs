@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use graphc::compile::compile;
-use graphc::ir::{self, Flow};
+use graphc::expr::ty::ERROR_KINDS;
+use graphc::ir::{self, ErrorKind, Flow};
 
 fn flow(name: &str, files: &BTreeMap<String, String>) -> Flow {
     let compiled = compile(name, files);
@@ -100,5 +101,12 @@ fn is_what_the_schema_says() {
             .map(|error| format!("{}: {error}", error.instance_path()))
             .collect();
         assert!(errors.is_empty(), "{name}: {errors:#?}");
+    }
+}
+
+#[test]
+fn kinds_of_errors_have_the_words_of_the_data() {
+    for (kind, word) in ErrorKind::ALL.into_iter().zip(ERROR_KINDS) {
+        assert_eq!((kind.word(), serde_json::json!(kind)), (word, word.into()));
     }
 }

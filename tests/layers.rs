@@ -39,7 +39,7 @@ struct File {
     path: String,
     /// The module at the top that it belongs to; `lib` and `main` are themselves.
     layer: String,
-    /// The code without comments, texts and tests.
+    /// The code without comments and texts.
     code: String,
 }
 
@@ -68,11 +68,8 @@ fn sources() -> Vec<File> {
     files
 }
 
-/// The text without comments, without what stands in quotes, and without the tests at its end.
+/// The text without comments and without what stands in quotes.
 fn code(text: &str) -> String {
-    let text = text
-        .split_once("#[cfg(test)]\nmod ")
-        .map_or(text, |(code, _)| code);
     let mut out = String::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -263,8 +260,7 @@ fn only_main_stands_beside_the_modules() {
 #[test]
 fn the_reader_sees_code_only() {
     let text = "use crate::{a::B, c::{D, e}, f}; // crate::no\nlet x = \"crate::no \\\" crate::no\";\n\
-                /* crate::no */ let y = r#\"crate::no \"\"#; match c { '\"' => super::super::g::h() }\n\
-                #[cfg(test)]\nmod tests { use crate::no; }\n";
+                /* crate::no */ let y = r#\"crate::no \"\"#; match c { '\"' => super::super::g::h() }\n";
     let file = File {
         path: "m/n.rs".to_owned(),
         layer: "m".to_owned(),

@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures_util::stream;
 use graphc::embed::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, Engine, EngineBuilder,
-    FinishReason, ModelError, RunOptions, RunState, Telemetry, TelemetrySettings, async_trait,
-    load,
+    FinishReason, ModelError, RunOptions, RunState, Telemetry, TelemetrySettings, Usage,
+    async_trait, load,
 };
 use serde_json::{Value as Json, json};
 use tokio::sync::Notify;
@@ -45,6 +45,8 @@ struct Receiver {
 struct Shared {
     /// Requests with spans, as they came.
     traces: Mutex<Vec<Json>>,
+    /// The last request with metrics.
+    metrics: Mutex<Json>,
     /// What the next requests with spans are answered with; then 200. 0 is no answer: the connection is closed.
     answers: Mutex<VecDeque<u16>>,
     /// Whether requests are kept waiting.
@@ -120,6 +122,8 @@ impl Shared {
                 let body = serde_json::from_slice(&body).unwrap();
                 self.traces.lock().unwrap().push(body);
                 status = self.answers.lock().unwrap().pop_front().unwrap_or(200);
+            } else if head.starts_with("POST /v1/metrics ") {
+                *self.metrics.lock().unwrap() = serde_json::from_slice(&body).unwrap();
             }
             let held = self.held.lock().unwrap();
             drop(self.let_go.wait_while(held, |held| *held).unwrap());
@@ -140,6 +144,25 @@ impl ChatModel for Says {
     async fn stream(&self, _: ChatRequest, _: &CallContext) -> Result<ChatStream, ModelError> {
         let parts = [
             ChatDelta::Text("x".to_owned()),
+            ChatDelta::Finish(FinishReason::Stop),
+        ];
+        Ok(Box::pin(stream::iter(parts.map(Ok))))
+    }
+}
+
+/// A model each of whose calls takes so many tokens as the next number says.
+struct Takes(Mutex<VecDeque<u64>>);
+
+#[async_trait]
+impl ChatModel for Takes {
+    async fn stream(&self, _: ChatRequest, _: &CallContext) -> Result<ChatStream, ModelError> {
+        let usage = Usage {
+            input_tokens: self.0.lock().unwrap().pop_front().unwrap(),
+            ..Usage::default()
+        };
+        let parts = [
+            ChatDelta::Text("x".to_owned()),
+            ChatDelta::Usage(usage),
             ChatDelta::Finish(FinishReason::Stop),
         ];
         Ok(Box::pin(stream::iter(parts.map(Ok))))
@@ -216,6 +239,31 @@ async fn many_spans_go_in_several_requests() {
     assert!(sizes.iter().all(|size| *size <= 512), "{sizes:?}");
     assert!(sizes.len() > 1, "{sizes:?}");
     assert_eq!(sizes.iter().sum::<usize>(), SPANS * 400 + 1);
+}
+
+/// The bounds of tokens are 1, 4, 16 and so on.
+#[tokio::test]
+async fn a_value_on_a_bound_is_in_the_bucket_below() {
+    let receiver = Receiver::start(&[]);
+    let telemetry = receiver.telemetry();
+    let tokens = Takes(Mutex::new([1, 2, 4, 1_000_000_000].into()));
+    run(&engine("buckets", tokens), &telemetry, "t", 4).await;
+    let flushed = tokio::task::spawn_blocking(move || telemetry.flush(SOON));
+    flushed.await.unwrap().unwrap();
+    let metrics = receiver.shared.metrics.lock().unwrap();
+    let metrics = metrics["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array();
+    let used = metrics
+        .unwrap()
+        .iter()
+        .find(|metric| metric["name"] == "gen_ai.client.token.usage");
+    let points = used.unwrap()["histogram"]["dataPoints"].as_array().unwrap();
+    let is_input = |point: &&Json| point["attributes"].to_string().contains("\"input\"");
+    let point = points.iter().find(is_input).unwrap();
+    let counts = point["bucketCounts"].as_array().unwrap();
+    assert_eq!((&counts[0], &counts[1]), (&json!(1), &json!(2)));
+    assert_eq!(counts.last(), Some(&json!(1)));
+    assert_eq!(point["count"], 4);
+    assert_eq!((&point["min"], &point["max"]), (&json!(1.0), &json!(1e9)));
 }
 
 /// While the receiver answers nothing, 8192 spans wait beside the 512 that it was sent; the run does not wait.

@@ -135,6 +135,14 @@ fn cases() {
     }
 }
 
+/// A block has the line ends of its file.
+#[test]
+fn blocks_of_other_line_ends_lose_their_indentation() {
+    let text = "graph Main {\r\n  start -> a\r\n  node a: llm {\r\n    prompt \"\"\"\r\n  a\r\n  b\r\n\"\"\"\r\n  }\r\n}\r\n";
+    let dump = dump(text);
+    assert!(dump.contains(r#""a\r\nb\r\n""#), "{dump}");
+}
+
 /// Files whose name begins with `bad_` have errors, all others none.
 #[test]
 fn only_bad_cases_have_errors() {

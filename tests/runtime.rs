@@ -22,5 +22,6 @@ mod kill;
 mod processes;
 mod resume;
 mod run;
+mod scenario;
 mod store;
 mod travel;

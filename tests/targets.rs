@@ -1,4 +1,5 @@
-//! Each file of tests is a module of one of Cargo.toml's test targets: one that belongs to none would never run.
+//! Each file of tests is a module of one of Cargo.toml's test targets: one that belongs to none would never run. And so would a test
+//! in the library.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,4 +46,33 @@ fn every_file_is_in_a_target() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A library with tests is compiled once more for them, which takes minutes.
+#[test]
+fn the_library_has_no_tests() {
+    let mut waiting = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut wrong = Vec::new();
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                if ["cfg(test)", "#[test]", "::test]"]
+                    .iter()
+                    .any(|word| text.contains(word))
+                {
+                    wrong.push(path.display().to_string());
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "Cargo.toml has `test = false` for the library: a test of what it does belongs to a program of `tests`, as data where \
+         its neighbours are data\n{}",
+        wrong.join("\n")
+    );
 }

@@ -1,9 +1,12 @@
 //! Templates: each file of `tests/template` declares a scope, gives it values, and has templates with what the check finds in them
 //! and what they render to. Parts are separated by `---`, cases by `===`; `UPDATE=1` writes the outcomes anew.
 
+use std::collections::BTreeMap;
+
 use crate::declared::{Declared, declared, files, marks};
 use graphc::ast::node::TemplateText;
 use graphc::base::FileId;
+use graphc::compile::compile;
 use graphc::diag::Diagnostics;
 use graphc::expr::accept::accept;
 use graphc::expr::eval::{Effect, Env};
@@ -83,4 +86,54 @@ fn given(declared: &Declared, json: &serde_json::Value) -> Given {
         slots: read(names, "scope"),
         fields: read(state.as_deref().map_or(&[], |fields| fields), "state"),
     }
+}
+
+/// Which bound a prompt of a flow goes beyond, and the part of it that is one too many.
+fn beyond(template: &str) -> Option<(String, String)> {
+    let flow = format!(
+        "model m = \"openai/gpt-5\" {{ timeout 1m }}\ngraph Main {{\n  state {{ out r: string = \"\" }}\n  start -> only\n  \
+         node only: llm -> end {{\n    model m\n    prompt \"\"\"{template}\"\"\"\n    set {{ r: reply.text }}\n  }}\n}}\n"
+    );
+    let compiled = compile(
+        "main.graph",
+        &BTreeMap::from([("main.graph".to_owned(), flow)]),
+    );
+    let mut found = compiled.diagnostics.iter();
+    let found = found.find(|found| found.message.contains("has at most"))?;
+    let at = compiled.sources.text(found.span());
+    Some((found.message.clone(), at.to_owned()))
+}
+
+/// Most `elif` of a template, and most operators of one placeholder or statement.
+const MOST: usize = 400;
+
+#[test]
+fn elif_and_operators_are_bounded() {
+    for operator in [
+        "-",
+        "not ",
+        "a.",
+        "a|trim ~ ",
+        "a and ",
+        "[",
+        "a if b else ",
+    ] {
+        let chain = |count| format!("{{{{ {}x }}}}", operator.repeat(count));
+        assert_eq!(beyond(&chain(MOST / 2).repeat(3)), None, "{operator}");
+        assert!(beyond(&chain(MOST + 1)).is_some(), "{operator}");
+    }
+    let chain = format!(
+        "{{% if a %}}{}{{% endif %}}",
+        "{%- elif b %}".repeat(MOST + 1)
+    );
+    let (message, at) = beyond(&chain).unwrap();
+    assert_eq!(message, "a template has at most 400 `elif`");
+    assert_eq!(at, "elif");
+    let signs = "- ".repeat(1_000);
+    let plain = format!(
+        "{{# {signs} #}}{{% raw %}}{{{{ {signs} }}}}{{% endraw %}}{{{{ '{signs}' }}}}{{{{ {{1: {{2: 3}}}} }}}} {signs}"
+    );
+    assert_eq!(beyond(&plain), None);
+    let wide = format!("{{{{ [{}] }}}}", "'a', 1.5, x, ".repeat(1_000));
+    assert_eq!(beyond(&wide), None);
 }

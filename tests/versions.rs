@@ -5,6 +5,7 @@
 //! And what single changes come to: every `tests/versions/*.graph` is a case (`play`).
 
 mod earlier;
+mod former;
 mod kept;
 mod play;
 mod program;

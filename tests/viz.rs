@@ -1,6 +1,9 @@
 //! Drawings of flows: a case is a flow in tests/viz with its drawings beside it, `NAME.mmd`, `NAME.dot`,
 //! `NAME.svg`, and `NAME.xray.*` with its subgraphs opened. `UPDATE=1` rewrites the drawings.
 
+mod label;
+mod svg;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

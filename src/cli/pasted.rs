@@ -48,21 +48,3 @@ pub fn quoted(word: &str) -> String {
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_survive_a_shell() {
-        for (word, written) in [
-            ("t-1", "t-1"),
-            ("", "''"),
-            ("a b", "'a b'"),
-            ("it's", r"'it'\''s'"),
-            ("$x;`y`", "'$x;`y`'"),
-        ] {
-            assert_eq!(quoted(word), written);
-        }
-    }
-}

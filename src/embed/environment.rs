@@ -109,32 +109,3 @@ fn unquoted(value: &str) -> Option<String> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_give_variables() {
-        let text = "\u{feff}# note\n\nA=1\nexport B = two words # note\nC='x # \\n'\nD=\"a\\n\\\"b\\\\\" # note\nE=\nF=a#b\r\n";
-        let found = parse(text).expect("a file of variables");
-        let found: Vec<_> = found
-            .iter()
-            .map(|(k, v)| (k.as_str(), v.as_str()))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                ("A", "1"),
-                ("B", "two words"),
-                ("C", "x # \\n"),
-                ("D", "a\n\"b\\"),
-                ("E", ""),
-                ("F", "a#b")
-            ]
-        );
-        for (text, line) in [("A", 1), ("A=1\n2B=x", 2), ("\nA='x", 2), ("A=\"x\\\"", 1)] {
-            assert_eq!(parse(text).expect_err(text).0, line, "{text}");
-        }
-    }
-}

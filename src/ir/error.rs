@@ -157,15 +157,3 @@ impl Default for Retry {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_those_of_the_data() {
-        for (kind, word) in ErrorKind::ALL.into_iter().zip(ERROR_KINDS) {
-            assert_eq!((kind.word(), serde_json::json!(kind)), (word, word.into()));
-        }
-    }
-}

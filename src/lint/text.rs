@@ -84,20 +84,3 @@ pub fn statement(text: &str, from: usize) -> Option<std::ops::Range<usize>> {
     }
     start.map(|start| start..text.len())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_statement_ends_with_its_last_line() {
-        let text = "\n// a\n  node x: llm {\n set { y: \"}\" } // {\n }\nnext";
-        let found = statement(text, 0).and_then(|range| text.get(range));
-        assert_eq!(found, Some("node x: llm {\n set { y: \"}\" } // {\n }"));
-        let text = "tool t(\n a: int,\n) -> int {\n return 1\n}\nx";
-        let found = statement(text, 0).and_then(|range| text.get(range));
-        assert_eq!(found, Some("tool t(\n a: int,\n) -> int {\n return 1\n}"));
-        assert_eq!(statement("a -> b\nc", 0), Some(0..6));
-        assert_eq!(statement(" // x\n", 0), None);
-    }
-}

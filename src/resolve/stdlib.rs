@@ -52,28 +52,3 @@ pub fn declares(path: &str, function: &str) -> bool {
 pub fn names() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|(name, _)| *name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{functions, names, source};
-
-    /// What a module declares is what the binary has for it.
-    #[test]
-    fn every_function_has_an_implementation() {
-        for module in names() {
-            let text = source(module).unwrap_or_default();
-            let declared = text
-                .lines()
-                .filter_map(|line| line.strip_prefix("function "));
-            let mut declared: Vec<&str> = declared
-                .filter_map(|rest| rest.split_once('(').map(|(name, _)| name))
-                .collect();
-            let built = functions().iter().filter(|f| f.module == module);
-            let mut built: Vec<&str> = built.map(|f| f.name).collect();
-            declared.sort_unstable();
-            built.sort_unstable();
-            built.dedup();
-            assert_eq!(declared, built, "{module}");
-        }
-    }
-}

@@ -116,21 +116,3 @@ fn former(names: &BTreeMap<String, String>, name: &str) -> String {
     }
     own
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(entries: &[(&str, &str)]) -> BTreeMap<String, String> {
-        let entries = entries.iter();
-        let entries = entries.map(|(now, former)| ((*now).to_owned(), (*former).to_owned()));
-        entries.collect()
-    }
-
-    #[test]
-    fn no_two_nodes_had_one_name() {
-        let names = names(&[("charge", "a"), ("pay", "a=")]);
-        let all = ["charge", "pay", "a", "b"].map(|name| former(&names, name));
-        assert_eq!(all, ["a", "a=", "a==", "b"]);
-    }
-}

@@ -46,7 +46,8 @@ impl Request {
         &self.digest
     }
 
-    /// Of what is done about all that a task sees: a question, the way on from an error.
+    /// Of what is done about all that a task sees: a question, the way on from an error. The state is digested once for all tasks
+    /// of a step (`questions_of_one_step` of benches/run.rs): each of them for itself would take time with its square.
     pub fn of_seen(around: &Surroundings<'_>, input: Option<&Value>) -> Self {
         let state = around.seen.get_or_init(|| state(around).digest);
         Self {
@@ -88,8 +89,6 @@ pub fn is_note(key: &str) -> bool {
 
 /// Of the fields that are kept.
 fn state(around: &Surroundings<'_>) -> Request {
-    #[cfg(test)]
-    tests::count();
     let tracked = around.graph.fields.entries().filter_map(|(id, _)| {
         let value = around.fields.get(id.0 as usize).cloned().flatten()?;
         (!around.graph.untracked.contains(&id)).then(|| value.to_stored())
@@ -129,55 +128,4 @@ impl EffectScope {
 /// Values as what they are kept as.
 pub fn stored<'v>(values: impl IntoIterator<Item = &'v Value>) -> Json {
     values.into_iter().map(Value::to_stored).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use std::cell::Cell;
-    use std::sync::Arc;
-
-    use serde_json::json;
-
-    use crate::run::ambient::SystemAmbient;
-    use crate::run::backends::Backends;
-    use crate::run::engine::{Engine, RunOptions};
-
-    thread_local! {
-        /// How often a state was digested.
-        static DIGESTS: Cell<u32> = const { Cell::new(0) };
-    }
-
-    pub(super) fn count() {
-        DIGESTS.with(|count| count.set(count.get() + 1));
-    }
-
-    /// A run has one thread here.
-    #[tokio::test]
-    async fn a_state_is_digested_once_for_all_tasks_of_a_step() {
-        let text = r#"
-graph Main {
-  state { in items: list<int>, out said: list<string> via append }
-  start -> spread
-  node spread: branch { goto { when size(state.items) > 0 -> each n in state.items -> ask with { n: n }  else -> end } }
-  node ask: interrupt -> end { input { n: int }  ask { n: input.n } expect string  set { said: [answer] } }
-}
-"#;
-        let files: std::collections::BTreeMap<_, _> =
-            [("f.graph".to_owned(), text.to_owned())].into();
-        let flow = crate::compile::compile("f.graph", &files).flow.unwrap();
-        let engine = Engine {
-            plan: Arc::new(crate::run::plan::plan(Arc::new(flow)).unwrap()),
-            backends: Backends::default(),
-            store: None,
-            ambient: Arc::new(SystemAmbient),
-        };
-        let graph = engine.graph("Main").unwrap();
-        let items: Vec<u32> = (0..40).collect();
-        let input = json!({ "items": items });
-        let asked = engine.start(graph, "t", &input, RunOptions::default());
-        assert_eq!(asked.await.unwrap().interrupts.len(), 40);
-        assert_eq!(DIGESTS.with(Cell::get), 1);
-    }
 }

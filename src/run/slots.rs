@@ -87,27 +87,3 @@ impl Slots {
         done
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-
-    /// A task that is dropped while another has its place gives nothing back twice.
-    #[tokio::test]
-    async fn a_place_that_is_lent_is_never_two() {
-        let slots = Slots::new(1);
-        let stop = CancellationToken::new();
-        let first = slots.occupy("a", &stop).await.unwrap();
-        let mut lent = Box::pin(slots.lend("a", std::future::pending::<()>()));
-        let polled = tokio::time::timeout(std::time::Duration::ZERO, &mut lent);
-        assert!(polled.await.is_err());
-        let second = slots.occupy("b", &stop).await.unwrap();
-        drop(lent);
-        drop(first);
-        assert_eq!(slots.free.available_permits(), 0);
-        drop(second);
-        assert_eq!(slots.free.available_permits(), 1);
-    }
-}

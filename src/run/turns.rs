@@ -166,26 +166,3 @@ async fn turn_of(run: &TaskRun<'_>, rank: &[u64], wanted: &[Wanted]) -> Result<(
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn only_calls_that_may_use_the_same_permission_wait() {
-        let wanted = |args: &str, once| Wanted {
-            tool: ToolId(1),
-            args: json!(args),
-            once,
-        };
-        let ahead = Calls::One(ToolId(1), json!("a"));
-        assert!(ahead.vie_with(&wanted("a", Once::Own)));
-        assert!(!ahead.vie_with(&wanted("b", Once::Own)));
-        assert!(ahead.vie_with(&wanted("b", Once::Any)));
-        assert!(!Calls::One(ToolId(0), json!("a")).vie_with(&wanted("a", Once::Any)));
-        // Nobody knows yet what it will call with.
-        assert!(Calls::Any(vec![ToolId(1)]).vie_with(&wanted("b", Once::Own)));
-    }
-}

@@ -110,24 +110,3 @@ pub fn remade<E>(
         changes: field.changes,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn entries_that_are_remade_keep_their_order() {
-        let list = [1, 2].map(|n| entry("a", Value::Int(n)));
-        let field = FieldImage {
-            value: Value::List(list.into_iter().collect()),
-            changes: 2,
-        };
-        let made = remade(&field, |_, input| {
-            Ok::<_, std::convert::Infallible>(("b".to_owned(), input))
-        });
-        let Ok(made) = made;
-        let read: Vec<(&str, Value)> = entries(Some(&made)).collect();
-        assert_eq!(read, [("b", Value::Int(1)), ("b", Value::Int(2))]);
-        assert_eq!(made.changes, 2);
-    }
-}

@@ -89,23 +89,3 @@ pub fn mix(seed: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_count_up_and_the_clock_stands() {
-        let ambient = StillAmbient::new(None);
-        assert_eq!(ambient.now().to_string(), "2026-01-01T00:00:00Z");
-        assert_eq!(ambient.uuid(0), "00000000-0000-4000-8000-000000000001");
-        assert_eq!(ambient.uuid(15), "00000000-0000-4000-8000-000000000010");
-        assert_eq!(
-            ambient.uuid(u64::MAX),
-            "ffffffff-0000-4000-8000-000000000000"
-        );
-        let chances: Vec<f64> = (0..100).map(|n| ambient.random(n)).collect();
-        assert!(chances.iter().all(|chance| (0.0..1.0).contains(chance)));
-        assert!(chances.iter().any(|c| *c < 0.2) && chances.iter().any(|c| *c > 0.8));
-    }
-}

@@ -81,33 +81,3 @@ pub fn sort<T>(items: Vec<(Place, T)>) -> Vec<T> {
     keyed.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     keyed.into_iter().map(|(_, _, item)| item).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_task_does_stands_around_what_its_subgraph_does() {
-        let outer = vec![(1, 2, 0)];
-        let inner = |node| vec![(1, 2, 0), (0, node, 0)];
-        let told = vec![
-            (outer.clone(), "on start"),
-            (vec![(1, 1, 0)], "declared before"),
-            (inner(3), "later inside"),
-            (inner(1), "inside"),
-            (outer, "at the end"),
-            (vec![(0, 9, 0)], "step before"),
-        ];
-        assert_eq!(
-            sort(told),
-            [
-                "step before",
-                "declared before",
-                "on start",
-                "inside",
-                "later inside",
-                "at the end"
-            ]
-        );
-    }
-}

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use graphc::backend::mask;
 use graphc::backend::secret::{Secret, Secrets};
+use graphc::backend::tool::command::absent::{Absent, absent};
 use graphc::backend::tool::command::{CommandSpec, CommandTool};
 use graphc::ir::ErrorKind;
 use graphc::run::model::CallContext;
@@ -215,4 +216,31 @@ async fn a_call_that_is_dropped_ends_the_group_too() {
     assert!(file.exists());
     assert!(!grows(&file).await, "something still runs");
     std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn programs_and_scripts_are_looked_for() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = |name: &str| Some(Absent::Program(name.to_owned()));
+    for (argv, expected) in [
+        (&["sh", "-c", "gone.sh"][..], None),
+        (&["sh", "Cargo.toml"], None),
+        (
+            &["sh", "gone.sh"],
+            Some(Absent::Script("gone.sh".to_owned())),
+        ),
+        (&["no-such-program", "x"], program("no-such-program")),
+        (&["./gone", "x"], program("./gone")),
+        #[cfg(unix)]
+        (
+            &["./Cargo.toml"],
+            Some(Absent::NotExecutable("./Cargo.toml".to_owned())),
+        ),
+        (&["cat", "gone.txt"], None),
+    ] {
+        let mut spec = spec("");
+        spec.argv = argv.iter().map(|word| (*word).to_owned()).collect();
+        spec.env = vec![("PATH".into(), Secret::new("/nowhere:/bin:/usr/bin"))];
+        assert_eq!(absent(&spec, folder), expected, "{argv:?}");
+    }
 }

@@ -361,11 +361,27 @@ async fn statuses_are_errors_by_kind() {
 
 #[tokio::test]
 async fn retry_after_is_kept() {
-    let reply = with_headers(429, "retry-after: 3\r\n", "{}");
-    assert_eq!(
-        fail(reply, true).await.retry_after,
-        Some(Duration::from_secs(3))
-    );
+    let date = "date: Wed, 21 Oct 2015 07:28:00 GMT\r\n";
+    let until = |time: &str| format!("{date}retry-after: Wed, 21 Oct 2015 {time} GMT\r\n");
+    let millis = |millis| Some(Duration::from_millis(millis));
+    for (headers, wait) in [
+        ("retry-after: 2\r\n", millis(2000)),
+        ("retry-after: 0.5\r\n", millis(500)),
+        ("retry-after: 9\r\nretry-after-ms: 20\r\n", millis(20)),
+        (&until("07:28:30"), millis(30_000)),
+        (&until("07:00:00"), millis(0)),
+        (
+            "retry-after: 99999999999999999999999\r\n",
+            Some(Duration::MAX),
+        ),
+        ("retry-after: soon\r\n", None),
+        ("retry-after: inf\r\n", None),
+        ("retry-after: -1\r\n", None),
+        ("", None),
+    ] {
+        let reply = with_headers(429, headers, "{}");
+        assert_eq!(fail(reply, true).await.retry_after, wait, "{headers}");
+    }
 }
 
 #[tokio::test]

@@ -192,3 +192,61 @@ async fn scenarios_may_go_on_with_a_thread() {
     assert!(script.left_over().is_empty());
     assert!(Script::new(&suite, 2, Start::Run).is_none());
 }
+
+#[tokio::test]
+async fn a_call_that_is_made_again_gets_the_reply_that_it_got() {
+    let script = script("scenarios: [{ name: s, models: { a: [{ text: '1' }, { text: '2' }] } }]");
+    for _ in 0..2 {
+        assert_eq!(say(&script, &call("a", 0)).await.unwrap(), "1");
+        assert_eq!(script.left_over().len(), 1);
+    }
+    assert_eq!(say(&script, &call("a", 1)).await.unwrap(), "2");
+}
+
+#[tokio::test]
+async fn a_later_process_goes_on_with_shared_replies() {
+    let suite = suite(
+        "scenarios: [{ name: s, models: { '*': [{ text: '1' }, { text: '2' }, { text: '3' }] } }]",
+    );
+    let script = Script::new(&suite, 0, Start::Resume).unwrap();
+    assert_eq!(say(&script, &call("a", 1)).await.unwrap(), "2");
+    assert_eq!(script.left_over().len(), 1);
+    assert_eq!(say(&script, &call("a", 2)).await.unwrap(), "3");
+}
+
+const REPLIES: &str = "scenarios: [{ name: s, models: { a: [{ text: '0' }, { text: '1' }, { text: '2' }, { text: '3' }] } }]";
+
+/// A call of the task at that index of a fan-out.
+fn sent(ordinal: u64, send: u32) -> CallContext {
+    CallContext {
+        send: Some(send),
+        ..call("a", ordinal)
+    }
+}
+
+#[tokio::test]
+async fn tasks_take_the_reply_at_their_index_of_each_fan_out() {
+    let script = script(REPLIES);
+    let calls = [(1, "1"), (0, "0"), (1, "3"), (0, "2")];
+    for (ordinal, (send, reply)) in (0..).zip(calls) {
+        assert_eq!(say(&script, &sent(ordinal, send)).await.unwrap(), reply);
+    }
+}
+
+#[tokio::test]
+async fn a_fan_out_that_was_cut_off_goes_on_at_its_indices() {
+    let script = Script::new(&suite(REPLIES), 0, Start::Resume).unwrap();
+    // The tasks 0, 2 and 3 were done before.
+    assert_eq!(say(&script, &sent(3, 1)).await.unwrap(), "1");
+    assert!(script.left_over().is_empty());
+}
+
+#[test]
+fn of_what_starts_a_service_the_port_alone_is_filled_in() {
+    let suite = suite(
+        "services: { kb: { command: [a, 'a:${PORT}/${PORT}', '$PORT $${PORT}'], ready: 'http://h:${PORT}/' } }\nscenarios: [{ name: s }]",
+    );
+    let words: Vec<String> = suite.services[0].command(80).collect();
+    assert_eq!(words, ["a", "a:80/80", "$PORT ${PORT}"]);
+    assert_eq!(suite.services[0].ready(80), "http://h:80/");
+}

@@ -48,13 +48,8 @@ fn missing(by: &str) -> Option<String> {
 }
 
 fn missing_test(file: &str, test: &str) -> Option<String> {
-    let folder = if file.starts_with("src/") {
-        ""
-    } else {
-        "tests/"
-    };
-    let Some(text) = read(&format!("{folder}{file}.rs")) else {
-        return Some(format!("there is no {folder}{file}.rs"));
+    let Some(text) = read(&format!("tests/{file}.rs")) else {
+        return Some(format!("there is no tests/{file}.rs"));
     };
     // The suite of the stores lists its cases by name.
     let listed = |line: &str| file == "store/mod" && line.trim() == test;

@@ -299,3 +299,23 @@ graph Main {
         assert_eq!(error.kind, ErrorKind::Timeout, "{error:?}");
     }
 }
+
+const DEEP: &str = "
+graph Main {
+  recursion_limit 5000
+  state { in left: int }
+  start { when state.left == 0 -> end  else -> deeper }
+  node deeper: subgraph Main -> end { with { left: state.left - 1 } }
+}
+";
+
+#[tokio::test]
+async fn calls_of_graphs_are_nested_a_thousand_deep_at_most() {
+    let (engine, graph) = engine(DEEP, None, None);
+    for (left, error) in [(1000, None), (1001, Some(ErrorKind::RecursionLimit))] {
+        let (thread, input) = (format!("t{left}"), json!({ "left": left }));
+        let run = engine.start(graph, &thread, &input, RunOptions::default());
+        let run = run.await.unwrap();
+        assert_eq!(run.error.map(|error| error.kind), error, "{left}");
+    }
+}

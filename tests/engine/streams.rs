@@ -640,3 +640,70 @@ graph Main {
     }
     assert_eq!(whole, "word ".repeat(WORDS));
 }
+
+fn sent(run: &str, step: u64, kind: EventKind) -> Event {
+    Event {
+        seq: 0,
+        id: String::new(),
+        ns: format!("call_{run}"),
+        step,
+        node: None,
+        skipped: 0,
+        thread_id: Arc::from("t"),
+        run_id: Arc::from(run),
+        kind,
+    }
+}
+
+/// A gap is of the run whose events are missing, and of nobody where those of several are; it stands where the first is.
+#[tokio::test]
+async fn a_gap_says_whose_events_are_missing() {
+    let (sink, mut events) = channel(Mode::ALL);
+    let update = || EventKind::Updates(json!({}));
+    let mut gaps = Vec::new();
+    for missing in [[("a", 3), ("a", 4)], [("a", 3), ("b", 9)]] {
+        (0..HARD).for_each(|_| sink.send(sent("c", 0, update())));
+        for (run, step) in missing {
+            sink.send(sent(run, step, update()));
+        }
+        for _ in 0..HARD {
+            let event = events.next().await.unwrap();
+            assert_eq!(event.kind, update());
+        }
+        let gap = events.next().await.unwrap();
+        assert_eq!(gap.kind, EventKind::Dropped { events: 2 });
+        gaps.push(gap);
+    }
+    let place = |gap: &Event| {
+        let run = (gap.thread_id.to_string(), gap.run_id.to_string());
+        (gap.ns.clone(), gap.step, run)
+    };
+    let run = |thread: &str, run: &str| (thread.to_owned(), run.to_owned());
+    let begins = "call_a".to_owned();
+    assert_eq!(place(&gaps[0]), (begins.clone(), 3, run("t", "a")));
+    assert_eq!(place(&gaps[1]), (begins, 3, run("", "")));
+}
+
+/// Each graph has a last state that waits, but not each of very many.
+#[tokio::test]
+async fn states_of_very_many_graphs_are_bounded() {
+    let (sink, events) = channel(Mode::ALL);
+    let graphs = 2 * HARD as u64;
+    for step in 0..2 {
+        for graph in 0..graphs {
+            sink.send(Event {
+                id: format!("0:call[{graph}]/{step}#values"),
+                ..sent("a", step, EventKind::Values(json!({})))
+            });
+        }
+    }
+    let (waiting, bytes) = events.waiting();
+    assert!(waiting <= HARD + 2, "{waiting}");
+    assert!(bytes <= 2 * BYTES + 1000, "{bytes}");
+    drop(sink);
+    let told = all(events).await.into_iter().map(|event| match event.kind {
+        EventKind::Dropped { events } => events,
+        _ => 1 + event.skipped,
+    });
+    assert_eq!(told.sum::<u64>(), 2 * graphs);
+}

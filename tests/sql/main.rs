@@ -18,6 +18,7 @@ mod cases;
 mod ended;
 #[cfg(target_os = "linux")]
 mod killed;
+mod parameters;
 mod queries;
 mod reached;
 mod scratch;

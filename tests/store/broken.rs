@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use graphc::run::store::{RunState, Store, StoreError};
 use graphc::store::{Options, SqliteStore};
 use rusqlite::Connection;
@@ -110,6 +112,38 @@ async fn a_locked_file_is_reported_after_the_timeout() {
     drop(other);
     store.append(&lease, &step).await.unwrap();
     assert_eq!(load(&store, "t").await.last_seq, 3);
+}
+
+/// The file is free again as soon as the first append is refused: those that were queued with it are refused too, and wait no
+/// more.
+#[tokio::test]
+async fn appends_wait_for_a_locked_file_once() {
+    let (store, path) = with_thread().await;
+    let lease = store.acquire("t").await.unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // While this one waits for the file, the appends queue up behind it.
+    let ahead = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.acquire("u").await }
+    });
+    let appends = (0..8).map(|_| {
+        let (store, lease) = (Arc::clone(&store), lease.clone());
+        tokio::spawn(async move { store.append(&lease, &[root(3, 3, vec![])]).await })
+    });
+    let mut appends: FuturesUnordered<_> = appends.collect();
+    let first = appends.next().await.unwrap().unwrap();
+    drop(other);
+    assert!(ahead.await.unwrap().is_err());
+    let others: Vec<_> = appends.collect().await;
+    let refused = others.into_iter().filter(|append| {
+        let append = append.as_ref().unwrap();
+        append
+            .as_ref()
+            .is_err_and(|error| error.to_string().contains("keeps it locked"))
+    });
+    assert!(first.is_err());
+    assert_eq!(refused.count(), 7);
 }
 
 #[tokio::test]

@@ -464,11 +464,17 @@ async fn an_append_of_many_megabytes_is_one_append() {
     let image = load(&store, "t").await;
     assert_eq!(image.last_seq, 7);
     assert_eq!(fields(&image, "")["text"], text(7));
+    // One value that is larger than what is sent at once goes alone.
+    let large = Value::text("x".repeat(33 << 20));
+    let put = |seq, value: &Value| root(seq, seq, vec![("text", Change::Put(value.clone()))]);
+    let alone = [put(8, &large), put(9, &Value::text("y")), put(10, &large)];
+    store.append(&lease, &alone).await.unwrap();
+    assert_eq!(fields(&load(&store, "t").await, "")["text"], large);
     // The last record breaks a rule of the database: nothing of what went ahead is there.
-    let mut broken = steps(8);
+    let mut broken = steps(11);
     broken.push(root(3, 3, vec![]));
     assert!(store.append(&lease, &broken).await.is_err());
-    assert_eq!(load(&store, "t").await.last_seq, 7);
+    assert_eq!(load(&store, "t").await.last_seq, 10);
 }
 
 /// A write to memory that waits for another process keeps no run's records waiting.

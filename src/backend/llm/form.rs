@@ -100,14 +100,3 @@ fn name(name: &str) -> String {
         false => name,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_made_fit() {
-        assert_eq!(name("list<Doc>"), "list_Doc_");
-        assert_eq!(name(""), "output");
-    }
-}

@@ -141,16 +141,3 @@ fn filled(text: &str, port: u16) -> Result<String, String> {
         None => filled.map_err(|_| "`${` has no `}`".to_owned()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::filled;
-
-    #[test]
-    fn the_port_alone_is_filled_in() {
-        let to = |text| filled(text, 80);
-        assert_eq!(to("a:${PORT}/${PORT}").as_deref(), Ok("a:80/80"));
-        assert_eq!(to("$PORT $${PORT}").as_deref(), Ok("$PORT ${PORT}"));
-        assert!(to("${HOME}").is_err() && to("${PORT").is_err());
-    }
-}

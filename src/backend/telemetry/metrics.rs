@@ -180,21 +180,3 @@ impl Metrics {
             .filter(|histogram| !histogram.points.is_empty())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_on_a_bound_is_in_the_bucket_below() {
-        let mut histogram = Histogram::new("n", "1", "", &TOKENS);
-        for value in [1.0, 2.0, 4.0, 1e9] {
-            histogram.add(Vec::new(), value);
-        }
-        let (_, point) = histogram.points().next().expect("a point");
-        assert_eq!(point.buckets.first(), Some(&1));
-        assert_eq!(point.buckets.get(1), Some(&2));
-        assert_eq!(point.buckets.last(), Some(&1));
-        assert_eq!((point.count, point.min, point.max), (4, 1.0, 1e9));
-    }
-}

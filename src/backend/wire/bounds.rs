@@ -10,7 +10,7 @@ use crate::run::model::CallContext;
 
 use super::Failure;
 
-/// Longest silence of the other side, where the call itself has no bound.
+/// The `silence` of each call.
 const SILENCE: Duration = Duration::from_secs(600);
 
 /// The bounds of one call, over all of its parts.
@@ -18,7 +18,8 @@ const SILENCE: Duration = Duration::from_secs(600);
 pub struct Bounds {
     timeout: Duration,
     end: Option<Instant>,
-    silence: Duration,
+    /// Longest silence of the other side, where the call itself has no bound.
+    pub silence: Duration,
     cancel: CancellationToken,
 }
 
@@ -78,30 +79,6 @@ impl Bounds {
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
             done = work => Ok(done),
             () = too_late => Err(Failure::timeout(self.timeout)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::pending;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn silence_ends_only_what_has_no_bound_of_its_own() {
-        let bounds = |end: Option<Duration>| Bounds {
-            timeout: end.unwrap_or_default(),
-            end: end.map(|end| Instant::now() + end),
-            silence: Duration::from_millis(10),
-            cancel: CancellationToken::new(),
-        };
-        for (end, says) in [(None, "10ms"), (Some(Duration::from_millis(90)), "90ms")] {
-            let failure = bounds(end)
-                .receive(pending::<()>())
-                .await
-                .expect_err("the end comes first");
-            assert!(failure.message.ends_with(says), "{}", failure.message);
         }
     }
 }

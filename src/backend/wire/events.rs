@@ -170,21 +170,3 @@ impl Events {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_make_events() {
-        let text = "event: a\ndata:1\ndata: 2\n\n: beat\nid: 7\n\ndata\n\n<html>\nevent: lost\n\ndata: x\n\n";
-        let mut open = Open::default();
-        let events: Vec<Named> = text
-            .split_terminator('\n')
-            .filter_map(|line| open.take(line.as_bytes()))
-            .collect();
-        let named = |name: &str, data: &str| (name.to_owned(), data.to_owned());
-        assert_eq!(events, [named("a", "1\n2"), named("", ""), named("", "x")]);
-        assert_eq!(open.stray.as_deref(), Some("<html>"));
-    }
-}

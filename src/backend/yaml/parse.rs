@@ -266,13 +266,3 @@ impl<'de> Visitor<'de> for NewKey<'_> {
         Err(self.no_text("a tag"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_byte_order_mark_is_no_part_of_the_text() {
-        assert_eq!(shielded("\u{feff}store: memory\n"), "store: memory\n");
-    }
-}

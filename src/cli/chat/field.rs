@@ -107,23 +107,3 @@ pub fn text(message: &Json) -> String {
     let message = Value::from_json(message);
     message.as_map().map_or_else(String::new, message::text)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_run_has_added_is_what_the_list_lacked() {
-        let said = |role: &str, text: &str| json!({ "role": role, "content": text });
-        let before = [said("user", "hi"), said("assistant", "yes")];
-        let mut after = before.to_vec();
-        after.push(said("user", "and?"));
-        after.push(said("assistant", ""));
-        after.push(said("tool", "found"));
-        after.push(said("assistant", "yes"));
-        assert_eq!(added(&before, &after), ["yes"]);
-        // A list that was cut down has nothing new.
-        after.truncate(2);
-        assert!(added(&before, &after).is_empty());
-    }
-}

@@ -48,27 +48,3 @@ fn skip(input: &mut dyn BufRead) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_come_one_by_one() {
-        let long = "x".repeat(LONGEST as usize + 7);
-        let text = format!("a \r\n\n  \n{long}\nb");
-        let mut bytes = text.into_bytes();
-        bytes.extend(b"\n\xff\nend");
-        let mut input = &bytes[..];
-        let mut said = Vec::new();
-        loop {
-            match next(&mut input) {
-                Line::Said(line) => said.push(line),
-                Line::Refused(why) => said.push(format!("({why})")),
-                Line::End => break,
-            }
-        }
-        let long = "(a line has at most 4 MiB)";
-        assert_eq!(said, ["a", long, "b", "(the line is not UTF-8)", "end"]);
-    }
-}

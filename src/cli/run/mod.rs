@@ -5,7 +5,7 @@
 //! a person), [`watch`] with [`progress`] and `again` (what is shown while it runs), [`signals`] (Ctrl-C), [`telemetry`],
 //! [`hint`] and [`example`] (the command that goes on).
 
-mod again;
+pub mod again;
 pub mod answers;
 pub mod ask;
 mod drive;

@@ -81,7 +81,8 @@ impl Progress {
         Self::to(Box::new(Words(stderr())), context.terminal.style)
     }
 
-    fn to(to: Box<dyn Write + Send>, style: Style) -> Self {
+    /// The same, shown elsewhere.
+    pub fn to(to: Box<dyn Write + Send>, style: Style) -> Self {
         Self {
             color: style.color,
             signs: Signs::of(style),
@@ -266,82 +267,6 @@ impl Progress {
         match self.color {
             true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
             false => text.to_owned(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use std::sync::{Arc, Mutex};
-
-    use super::*;
-    use crate::run::event::Speaker;
-
-    #[derive(Clone, Default)]
-    struct Shown(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Shown {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    fn word(node: &str, text: &str) -> Event {
-        let task = format!("0:{node}");
-        Event {
-            seq: 0,
-            ns: String::new(),
-            step: 0,
-            node: Some(node.to_owned()),
-            id: String::new(),
-            skipped: 0,
-            thread_id: "t".into(),
-            run_id: "r".into(),
-            kind: EventKind::Token {
-                text: text.to_owned(),
-                model: "m".to_owned(),
-                call: "model@0".to_owned(),
-                attempt: 1,
-                by: Speaker { task, send: None },
-            },
-        }
-    }
-
-    #[test]
-    fn what_waits_for_a_speaker_is_bounded() {
-        let shown = Shown::default();
-        let mut progress = Progress::to(Box::new(shown.clone()), Style::PLAIN);
-        progress.event(word("a", "one "));
-        for _ in 0..MOST_WAITING.0 / 2 {
-            progress.event(word("b", "b"));
-            progress.event(word("c", "c"));
-            assert!(progress.waiting.len() < MOST_WAITING.0);
-        }
-        progress.event(word("a", "two"));
-        progress.pause();
-        let text = String::from_utf8(shown.0.lock().unwrap().clone()).unwrap();
-        let half = MOST_WAITING.0 / 2;
-        let (b, c) = ("b".repeat(half), "c".repeat(half));
-        assert_eq!(
-            text,
-            format!("  one \n● b:\n  {b}\n● c:\n  {c}\n● a:\n  two")
-        );
-    }
-
-    #[test]
-    fn a_few_large_words_are_bounded_too() {
-        let mut progress = Progress::to(Box::new(std::io::sink()), Style::PLAIN);
-        progress.event(word("a", "one "));
-        let large = "x".repeat(MOST_WAITING.1 / 4);
-        for _ in 0..20 {
-            progress.event(word("b", &large));
-            assert!(progress.waiting.len() <= 4);
         }
     }
 }

@@ -83,16 +83,3 @@ fn escaped(text: &str) -> String {
     }
     out
 }
-
-#[cfg(test)]
-mod tests {
-    use super::escaped;
-
-    #[test]
-    fn what_xml_can_not_hold_is_escaped() {
-        assert_eq!(
-            escaped("a < \"b\" & c\u{1b}\nd"),
-            "a &lt; &quot;b&quot; &amp; c?&#10;d"
-        );
-    }
-}

@@ -59,26 +59,3 @@ fn stop(dfa: &DFA, cache: &mut Cache, text: &str, from: usize) -> Option<usize> 
     }
     Some(text.len())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn where_a_search_stops() {
-        for (pattern, text, from, stops) in [
-            ("[0-9]+", "a1b22", 0, Some(3)),
-            ("[0-9]+", "a1b22", 2, Some(5)),
-            (".*[^A-Z]|[A-Z]", "AAAAAA\nAAA", 1, Some(8)),
-            ("\"[^\"]*\"|x", "xx\"aaa", 1, Some(3)),
-            (r"\bé", "a é b", 0, None),
-        ] {
-            let dfa = DFA::builder()
-                .configure(DFA::config().unicode_word_boundary(true))
-                .build(pattern)
-                .expect("a pattern");
-            let found = stop(&dfa, &mut dfa.create_cache(), text, from);
-            assert_eq!(found, stops, "{pattern}");
-        }
-    }
-}

@@ -4,7 +4,7 @@
 //! stream, dropping the stream makes the sink drop what it is given. What waits is bounded ([`queue`]), whatever the
 //! reader does; how long a run waits for its reader is bounded too ([`patience`]).
 
-mod patience;
+pub mod patience;
 mod queue;
 mod weight;
 

@@ -234,35 +234,3 @@ fn pause(policy: &Retry, number: u32, chance: f64) -> Duration {
     };
     Duration::from_millis((millis + spread) as u64)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_grow_up_to_the_longest() {
-        let policy = Retry {
-            attempts: 9,
-            initial_ms: 100,
-            factor: 2.0,
-            max_ms: 1000,
-            jitter: false,
-            on: Vec::new(),
-        };
-        let waits: Vec<u128> = (1..=6)
-            .map(|n| pause(&policy, n, 0.9).as_millis())
-            .collect();
-        assert_eq!(waits, [100, 200, 400, 800, 1000, 1000]);
-    }
-
-    #[test]
-    fn jitter_adds_at_most_half() {
-        let policy = Retry {
-            jitter: true,
-            initial_ms: 100,
-            ..Retry::default()
-        };
-        assert_eq!(pause(&policy, 1, 0.0).as_millis(), 100);
-        assert_eq!(pause(&policy, 1, 0.5).as_millis(), 125);
-    }
-}

@@ -60,20 +60,3 @@ pub(super) fn original(kept: String) -> Option<String> {
     }
     Some(name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{kept, original};
-
-    #[test]
-    fn names_come_back() {
-        for name in ["", "a", "\0", "\\0", "\\", "\\\\0\0", "ä\0ö\\"] {
-            let text = kept(name);
-            assert!(!text.contains('\0'));
-            assert_eq!(original(text.into_owned()).as_deref(), Some(name));
-        }
-        for text in ["\\", "\\n", "a\\"] {
-            assert_eq!(original(text.to_owned()), None);
-        }
-    }
-}

@@ -38,15 +38,3 @@ fn prose(c: char) -> f64 {
         _ => 0.61,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wide_characters_count_more() {
-        assert!(width("iii", Face::Prose(10.0)) < width("mmm", Face::Prose(10.0)));
-        assert!(width("ab", Face::Code(10.0)) < width("日本", Face::Code(10.0)));
-        assert_eq!(width("", Face::Code(10.0)), 0.0);
-    }
-}

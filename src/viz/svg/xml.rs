@@ -31,20 +31,3 @@ pub fn px(number: f64) -> String {
         None => out,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_breaks_out() {
-        assert_eq!(
-            escaped("a<b> & \"c\" 'd'\u{1}"),
-            "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;"
-        );
-        assert_eq!(
-            (px(1.0), px(-0.01), px(2.25)),
-            ("1".into(), "0".into(), "2.2".into())
-        );
-    }
-}

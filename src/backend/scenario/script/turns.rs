@@ -151,33 +151,3 @@ impl Wake for Noting {
         self.outer.wake_by_ref();
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn turns_go_by_the_tasks_and_not_by_their_names() {
-        let mut turns = Turns::default();
-        let mut come = |subject: &str, rank: &[u64], ordinal| {
-            let (turn, given) = oneshot::channel();
-            turns.waiting.push(Waiting {
-                subject: ("tool", subject.to_owned()),
-                rank: rank.to_vec(),
-                ordinal,
-                turn,
-            });
-            given
-        };
-        let mut given = [
-            come("a", &[1, 7, 11], 0),
-            come("z", &[1, 2, 0], 0),
-            come("a", &[1, 7, 3], 1),
-            come("a", &[1, 0, 0, 5, 1, 0], 2),
-        ];
-        assert!(turns.give());
-        let given = given.each_mut().map(|turn| turn.try_recv().ok());
-        assert_eq!(given, [Some(2), Some(0), Some(1), Some(0)]);
-        assert!(!turns.give());
-    }
-}

@@ -95,19 +95,3 @@ pub fn filter_named(name: &str) -> Option<&'static FunctionSpec> {
 pub fn has_key(name: &str) -> bool {
     keyed::FILTERS.iter().any(|filter| filter.name == name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::notation;
-    use super::*;
-
-    #[test]
-    fn every_signature_parses() {
-        for row in rows() {
-            for text in row.signatures {
-                let parsed = notation::parse_signature(text);
-                assert_eq!(parsed.map(|s| s.to_string()), Ok((*text).to_owned()));
-            }
-        }
-    }
-}

@@ -74,22 +74,3 @@ pub(super) fn renamed(text: &str, fields: &BTreeMap<String, String>) -> String {
     out.push_str(rest);
     out
 }
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_under_new_names() {
-        let names = BTreeMap::from([("inner".to_owned(), "innen".to_owned())]);
-        let of = |text| laid_out(text, &names);
-        assert_eq!(of("state.inner+x.inner"), "state.innen + x.inner");
-        assert_eq!(of("state.?inner"), "state.?innen");
-        assert_eq!(of("a.state.inner"), "a.state.inner");
-        assert_eq!(of("\"state.inner\""), "\"state.inner\"");
-        let template = "{{ state.inner }} {{ mystate.inner }} {{ state.inner2 }}";
-        let expected = "{{ state.innen }} {{ mystate.inner }} {{ state.inner2 }}";
-        assert_eq!(renamed(template, &names), expected);
-    }
-}
