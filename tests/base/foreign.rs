@@ -1,6 +1,6 @@
-//! Types as other languages write them.
+//! Types, composed texts and calls as other languages write them.
 
-use graphc::base::foreign::ty::read;
+use graphc::base::foreign::{builder, text, ty::read};
 
 fn here(text: &str) -> String {
     read(text).map_or("-".to_owned(), |written| {
@@ -29,4 +29,63 @@ fn types_of_other_languages_are_read() {
     );
     assert_eq!(here("string?[]"), "list<string?>");
     assert_eq!(here("Foo[int]"), "-");
+}
+
+#[test]
+fn composed_texts_become_templates_and_expressions() {
+    for (written, template, expression) in [
+        ("f\"a {x.y}\"", "\"a {{ x.y }}\"", "\"a %s\".format([x.y])"),
+        ("f'{{a}} {x}%'", "'{a} {{ x }}%'", "'{a} %s%%'.format([x])"),
+        ("`a ${x}`", "\"a {{ x }}\"", "\"a %s\".format([x])"),
+        ("x.y + \"?\" z", "\"{{ x.y }}?\"", "\"%s?\".format([x.y])"),
+        (
+            "\"a {} {}\".format(x, f(y, z))",
+            "\"a {{ x }} {{ f(y, z) }}\"",
+            "\"a %s %s\".format([x, f(y, z)])",
+        ),
+        (
+            "\"a {t}\".format(t=x)",
+            "\"a {{ x }}\"",
+            "\"a %s\".format([x])",
+        ),
+        ("\"a %s\" % x", "\"a {{ x }}\"", "\"a %s\".format([x])"),
+        (
+            "\"%d%% of %s\" % (x, y)",
+            "\"{{ x }}% of {{ y }}\"",
+            "\"%s%% of %s\".format([x, y])",
+        ),
+        ("\"a\" + \"b\"", "\"ab\"", "\"ab\""),
+    ] {
+        let read = text::read(written).unwrap();
+        assert_eq!(
+            (read.template(), read.expression()),
+            (template.into(), expression.into())
+        );
+    }
+    for other in [
+        "f\"{x:.2f}\"",
+        "\"a",
+        "1 + x",
+        "\"{}\".format()",
+        "\"a\" + 'b'",
+    ] {
+        assert_eq!(text::read(other), None, "{other}");
+    }
+}
+
+#[test]
+fn calls_become_lines() {
+    for (call, line) in [
+        ("graph.add_edge(START, \"plan\")", "start -> plan"),
+        ("builder.add_edge([\"a\", \"b\"], \"c\")", "[a, b] -> c"),
+        ("add_edge(\"a\", END) // so", "a -> end"),
+        ("g.set_entry_point('a')", "start -> a"),
+        ("app = graph.compile()", ""),
+    ] {
+        assert_eq!(
+            builder::read(call).map(|built| built.line).as_deref(),
+            Some(line)
+        );
+    }
+    assert_eq!(builder::read("graph.add_edge(\"a\")"), None);
 }

@@ -78,22 +78,3 @@ static TABLE: &[(&[&str], &str, bool)] = &[
     ),
     (&["compile", "StateGraph"], "", true),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::read;
-
-    #[test]
-    fn calls_become_lines() {
-        for (call, line) in [
-            ("graph.add_edge(START, \"plan\")", "start -> plan"),
-            ("builder.add_edge([\"a\", \"b\"], \"c\")", "[a, b] -> c"),
-            ("add_edge(\"a\", END) // so", "a -> end"),
-            ("g.set_entry_point('a')", "start -> a"),
-            ("app = graph.compile()", ""),
-        ] {
-            assert_eq!(read(call).map(|built| built.line).as_deref(), Some(line));
-        }
-        assert_eq!(read("graph.add_edge(\"a\")"), None);
-    }
-}

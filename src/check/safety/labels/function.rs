@@ -54,12 +54,7 @@ impl Reader<'_, '_> {
     }
 
     /// What a macro binds.
-    fn bound<'x>(
-        &mut self,
-        of: &Value,
-        function: &str,
-        args: &'x [Expr],
-    ) -> Option<Bound<'x>> {
+    fn bound<'x>(&mut self, of: &Value, function: &str, args: &'x [Expr]) -> Option<Bound<'x>> {
         let (names, outer, inner) = macros::split(function, args)?;
         let values = match (function, outer.first(), names.len()) {
             ("bind", Some(value), _) => vec![self.value(value)],
