@@ -6,17 +6,18 @@
 
 mod shapes;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use divan::Bencher;
-use graphc::base::FileId;
-use graphc::check::check as check_program;
+use graphc::base::{FileId, SourceMap};
+use graphc::check::Checked;
 use graphc::compile::compile;
 use graphc::diag::Diagnostics;
 use graphc::ir::Flow;
 use graphc::lower::lower;
 use graphc::parse::parse as parse_text;
-use graphc::resolve::resolve as resolve_files;
+use graphc::resolve::{Program, resolve as resolve_files};
 use graphc::run::plan::plan;
 use graphc::viz::{Drawing, Form, draw as draw_flow};
 
@@ -24,6 +25,12 @@ use shapes::{FILE, Files, Shape};
 
 fn main() {
     divan::main();
+}
+
+fn check_program(program: &Program, sources: &SourceMap) -> Checked {
+    let go_on = || Ok::<_, Infallible>(());
+    let Ok(checked) = graphc::check::check(program, sources, &go_on, &mut Diagnostics::new());
+    checked
 }
 
 fn compiled(files: &Files) -> Flow {
@@ -89,14 +96,13 @@ mod stage {
         let (program, sources) = resolve_files(FILE, &made("chain", n), &mut Diagnostics::new());
         bencher
             .counter(n)
-            .bench(|| check_program(&program, &sources, &mut Diagnostics::new()));
+            .bench(|| check_program(&program, &sources));
     }
 
     #[divan::bench(args = SIZES, sample_count = 10)]
     fn lower(bencher: Bencher<'_, '_>, n: usize) {
-        let mut found = Diagnostics::new();
-        let (program, sources) = resolve_files(FILE, &made("chain", n), &mut found);
-        let checked = check_program(&program, &sources, &mut found);
+        let (program, sources) = resolve_files(FILE, &made("chain", n), &mut Diagnostics::new());
+        let checked = check_program(&program, &sources);
         bencher
             .counter(n)
             .bench(|| super::lower(&program, &checked, &sources));
