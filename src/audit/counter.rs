@@ -2,7 +2,9 @@
 //!
 //! Only where one task at a time goes through the graph: tasks beside each other would all see the same count.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use petgraph::algo::kosaraju_scc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
 use crate::ir::jump::{Arm, Jump, Route, SetItem};
@@ -28,76 +30,106 @@ pub(super) fn caps(flow: &Flow, graph: &Graph, map: &Map) -> Vec<Cap> {
     if !alone || !graph.joins.is_empty() {
         return Vec::new();
     }
+    let mut counters = Counters {
+        flow,
+        graph,
+        map,
+        loops: vec![0; map.spots.len()],
+        steps: BTreeMap::new(),
+    };
+    for (number, members) in kosaraju_scc(&map.edges()).iter().enumerate() {
+        for spot in members {
+            if let Some(known) = counters.loops.get_mut(spot.index()) {
+                *known = number;
+            }
+        }
+    }
     let spots = 0..map.spots.len();
-    spots
-        .filter_map(|spot| cap(flow, graph, map, spot))
-        .collect()
+    spots.filter_map(|spot| counters.cap(spot)).collect()
 }
 
-fn cap(flow: &Flow, graph: &Graph, map: &Map, spot: usize) -> Option<Cap> {
-    let node = node_at(graph, map, spot)?;
-    let Some(Route::Arms(arms)) = &node.next else {
-        return None;
-    };
-    // Each way on is one of the arms, in their order.
-    if !is_plain(flow, node) || map.arms(spot).len() != arms.len() {
-        return None;
-    }
-    let conditions: Vec<Option<&Expr>> = arms.iter().map(condition).collect();
-    let (at, field, most) = conditions.iter().enumerate().find_map(|(at, condition)| {
-        let condition = (*condition)?;
-        let (field, most) = limit(condition, LogicalOp::Or).or(limit(condition, LogicalOp::And))?;
-        Some((at, graph.field(&field)?, most))
-    })?;
-    let step = step(flow, graph, field)?;
-    let adds = |spot: usize| {
-        let node = node_at(graph, map, spot).filter(|node| is_plain(flow, node));
-        node.is_some_and(|node| node.set.iter().any(|item| item.field == field))
-    };
-    let name = &graph.fields.get(field)?.name;
-    let of = |condition: Option<&Expr>, by| {
-        let found = limit(condition?, by)?;
-        (found.0 == *name && found.1 <= most).then_some(())
-    };
-    let stays = |arm: usize| {
-        let ways = map.arms(spot).get(arm).into_iter().flatten();
-        ways.into_iter()
-            .any(|way| reaches(map, way.to, spot, &|_| true))
-    };
-    let mut past = false;
-    for (arm, condition) in conditions.iter().copied().enumerate() {
-        let below = past || of(condition, LogicalOp::And).is_some_and(|()| is_below(condition));
-        if stays(arm) && !below {
+struct Counters<'g> {
+    flow: &'g Flow,
+    graph: &'g Graph,
+    map: &'g Map,
+    /// By place, the number of the strongly connected component that it is in.
+    loops: Vec<usize>,
+    /// What the fields count by, as far as it was asked.
+    steps: BTreeMap<FieldId, Option<i64>>,
+}
+
+impl<'g> Counters<'g> {
+    fn cap(&mut self, spot: usize) -> Option<Cap> {
+        let (flow, graph, map) = (self.flow, self.graph, self.map);
+        let node = self.node_at(spot)?;
+        let Some(Route::Arms(arms)) = &node.next else {
+            return None;
+        };
+        let stays = |arm: &[Way]| {
+            let mut ways = arm.iter();
+            ways.any(|way| self.loops.get(way.to) == self.loops.get(spot))
+        };
+        // Each way on is one of the arms, in their order.
+        let ways = map.arms(spot);
+        if !is_plain(flow, node) || ways.len() != arms.len() || !ways.iter().any(|arm| stays(arm)) {
             return None;
         }
-        past |= of(condition, LogicalOp::Or).is_some() && !is_below(condition);
+        let conditions: Vec<Option<&Expr>> = arms.iter().map(condition).collect();
+        let (at, limit) = conditions.iter().enumerate().find_map(|(at, condition)| {
+            let any = &|limit: &Limit<'_>| graph.field(limit.field).is_some();
+            let condition = (*condition)?;
+            let found = limit(condition, LogicalOp::Or, any);
+            Some((at, found.or_else(|| limit(condition, LogicalOp::And, any))?))
+        })?;
+        let field = graph.field(limit.field)?;
+        // Whether a condition says of the same field that it is below the limit, or past it.
+        let says = |condition: Option<&Expr>, by, is_below| {
+            let same = |of: &Limit<'_>| {
+                of.field == limit.field && of.most <= limit.most && of.is_below == is_below
+            };
+            condition.is_some_and(|condition| self::limit(condition, by, &same).is_some())
+        };
+        let mut past = false;
+        for (arm, condition) in ways.iter().zip(conditions.iter().copied()) {
+            if stays(arm) && !past && !says(condition, LogicalOp::And, true) {
+                return None;
+            }
+            past |= says(condition, LogicalOp::Or, false);
+        }
+        let step = *self
+            .steps
+            .entry(field)
+            .or_insert_with(|| step(flow, graph, field));
+        let step = step?;
+        let adds = |spot: usize| {
+            let node = self.node_at(spot).filter(|node| is_plain(flow, node));
+            node.is_some_and(|node| node.set.iter().any(|item| item.field == field))
+        };
+        let counts = adds(spot);
+        let mut next = ways.iter().flatten();
+        if !counts && next.any(|way| reaches(map, way.to, spot, &|spot| !adds(spot))) {
+            return None;
+        }
+        let first = graph.fields.get(field)?.default.as_ref()?.as_i64()?;
+        // What has been counted before the route is looked at for the first time.
+        let before = counts || !reaches(map, 0, spot, &|spot| !adds(spot));
+        let first = match before {
+            true => first.checked_add(step)?,
+            false => first,
+        };
+        let rounds = limit.most.checked_sub(first)?.max(0);
+        let rounds = u64::try_from(rounds).ok()?;
+        let rounds = rounds.div_ceil(u64::try_from(step).ok()?);
+        Some(Cap {
+            spot,
+            visits: rounds + 1,
+            condition: arms.get(at)?.when.as_ref()?.text.clone(),
+        })
     }
-    let counts = adds(spot);
-    let mut next = map.arms(spot).iter().flatten();
-    if !counts && next.any(|way| reaches(map, way.to, spot, &|spot| !adds(spot))) {
-        return None;
-    }
-    let first = graph.fields.get(field)?.default.as_ref()?.as_i64()?;
-    // What has been counted before the route is looked at for the first time.
-    let before = counts || !reaches(map, 0, spot, &|spot| !adds(spot));
-    let first = if before {
-        first.checked_add(step)?
-    } else {
-        first
-    };
-    let rounds = most.checked_sub(first)?.max(0);
-    let rounds = u64::try_from(rounds)
-        .ok()?
-        .div_ceil(u64::try_from(step).ok()?);
-    Some(Cap {
-        spot,
-        visits: rounds + 1,
-        condition: arms.get(at)?.when.as_ref()?.text.clone(),
-    })
-}
 
-fn node_at<'g>(graph: &'g Graph, map: &Map, spot: usize) -> Option<&'g Node> {
-    graph.nodes.get(map.spots.get(spot)?.node?)
+    fn node_at(&self, spot: usize) -> Option<&'g Node> {
+        self.graph.nodes.get(self.map.spots.get(spot)?.node?)
+    }
 }
 
 /// Whether a node that is done always writes its `set` and goes on by its route.
@@ -123,38 +155,44 @@ fn condition(arm: &Arm) -> Option<&Expr> {
     arm.when.as_ref()?.tree().ok().map(|tree| &**tree)
 }
 
-/// The field and the number that a condition, or one of the parts that `by` joins in it, compares: `state.n >= 3`, `state.n < 3`.
-fn limit(condition: &Expr, by: LogicalOp) -> Option<(String, i64)> {
+/// A field that is compared with a number: `state.n >= 3`, `state.n < 3`.
+struct Limit<'e> {
+    field: &'e str,
+    /// From this number on it is past the limit.
+    most: i64,
+    /// Whether the comparison holds below the limit, not past it.
+    is_below: bool,
+}
+
+/// The first comparison that `wanted` takes of a condition, or of the parts that `by` joins in it.
+fn limit<'e>(
+    condition: &'e Expr,
+    by: LogicalOp,
+    wanted: &dyn Fn(&Limit<'e>) -> bool,
+) -> Option<Limit<'e>> {
     match &condition.kind {
-        ExprKind::Logical(op, parts) if *op == by => parts.iter().find_map(|part| limit(part, by)),
+        ExprKind::Logical(op, parts) if *op == by => {
+            parts.iter().find_map(|part| limit(part, by, wanted))
+        }
         ExprKind::Binary(op, left, right) => {
             let number = number(right)?;
-            let most = match op.node {
-                BinaryOp::GreaterEqual | BinaryOp::Less => number,
-                BinaryOp::Greater | BinaryOp::LessEqual => number.checked_add(1)?,
+            let (most, is_below) = match op.node {
+                BinaryOp::GreaterEqual => (number, false),
+                BinaryOp::Less => (number, true),
+                BinaryOp::Greater => (number.checked_add(1)?, false),
+                BinaryOp::LessEqual => (number.checked_add(1)?, true),
                 _ => return None,
             };
-            Some((field_of(left)?.to_owned(), most))
+            let field = field_of(left)?;
+            let found = Limit {
+                field,
+                most,
+                is_below,
+            };
+            wanted(&found).then_some(found)
         }
         _ => None,
     }
-}
-
-/// Whether the comparison in a condition is one of below: `<`, `<=`.
-fn is_below(condition: Option<&Expr>) -> bool {
-    let mut open: Vec<&Expr> = condition.into_iter().collect();
-    while let Some(expr) = open.pop() {
-        match &expr.kind {
-            ExprKind::Logical(_, parts) => open.extend(parts),
-            ExprKind::Binary(op, left, right)
-                if field_of(left).is_some() && number(right).is_some() =>
-            {
-                return matches!(op.node, BinaryOp::Less | BinaryOp::LessEqual);
-            }
-            _ => {}
-        }
-    }
-    false
 }
 
 fn number(expr: &Expr) -> Option<i64> {

@@ -153,6 +153,12 @@ impl Map {
             spot.arms = arms;
         }
         map.spots.extend(fan_outs.into_inner());
+        map
+    }
+
+    /// The graph with the loops that a counter bounds.
+    pub fn counted(flow: &Flow, graph: &Graph) -> Self {
+        let mut map = Self::of(flow, graph);
         for cap in counter::caps(flow, graph, &map) {
             if let Some(spot) = map.spots.get_mut(cap.spot) {
                 spot.cap = Some(spot.cap.map_or(cap.visits, |own| own.min(cap.visits)));
@@ -162,7 +168,7 @@ impl Map {
         map
     }
 
-    /// The same without the ways to some places.
+    /// This one without the ways to some places.
     pub fn without(&self, gone: &dyn Fn(usize) -> bool) -> Self {
         let mut spots = self.spots.clone();
         for arm in spots.iter_mut().flat_map(|spot| &mut spot.arms) {

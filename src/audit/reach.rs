@@ -42,7 +42,7 @@ impl Reach {
                 continue;
             };
             let here = entering.get(&id).cloned().unwrap_or_default();
-            let map = Map::of(flow, graph);
+            let map = Map::counted(flow, graph);
             let counted = map.spots.iter();
             let counted =
                 counted.filter_map(|spot| Some(((id, spot.node?), spot.counter.clone()?)));

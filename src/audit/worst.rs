@@ -25,7 +25,7 @@ pub(super) fn worst(flow: &Flow, graph: GraphId, reach: &Reach) -> Cost {
 }
 
 fn of_graph(flow: &Flow, graph: &Graph, known: &BTreeMap<GraphId, Cost>) -> Cost {
-    let map = Map::of(flow, graph);
+    let map = Map::counted(flow, graph);
     let visits = map.spots.iter().map(|spot| {
         let node = spot.node.and_then(|node| graph.nodes.get(node));
         node.map_or(Cost::NONE, |node| weigh(flow, graph, node, known))
