@@ -13,8 +13,7 @@ pub trait Id: Copy {
     fn index(self) -> usize;
 }
 
-/// Declares a `u32` newtype that implements [`Id`]. It is written as its number, and a serializer that asks is told
-/// the newtype's name.
+/// Declares a `u32` newtype that implements [`Id`]. It is written as its number.
 #[macro_export]
 macro_rules! typed_id {
     ($(#[$meta:meta])* $name:ident) => {

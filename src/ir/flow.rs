@@ -208,7 +208,7 @@ pub struct ItemParam {
 }
 
 /// Every place is under a key `at` or `anchors`, and `files` only serves places.
-fn drop_places(json: &mut serde_json::Value) {
+pub(super) fn drop_places(json: &mut serde_json::Value) {
     match json {
         serde_json::Value::Object(entries) => {
             entries.retain(|key, _| !matches!(key.as_str(), "at" | "anchors" | "files"));

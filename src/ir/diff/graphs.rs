@@ -1,11 +1,13 @@
-//! Graphs: which there are, which runs unasked, how they can be left.
+//! Graphs: which there are, which runs unasked, what callers give and get, how they can be left.
 
+use super::assignable::Use;
 use super::finding::Group::{Breaking, Compatible};
 use super::finding::Side::Callers;
-use super::{Versions, pairs};
+use super::members::{Members, asked_for, declared, inputs, outputs};
+use super::{Places, Versions};
+use crate::expr::ty::RecordField;
 use crate::ir::flow::Flow;
-use crate::ir::graph::Graph;
-use crate::ir::text::Place;
+use crate::ir::graph::{Field, Graph};
 
 /// A graph in both versions.
 #[derive(Clone, Copy)]
@@ -14,61 +16,87 @@ pub(super) struct Both<'f> {
     pub new: &'f Graph,
 }
 
+/// What callers of a graph know, in one version: its fields, its constants, and names by which it leaves.
+pub(super) type Signature<'f> = (&'f [Field], &'f [RecordField], &'f [String]);
+
 /// Whose contract is looked at.
 pub(super) struct Owner<'n> {
     /// The graph's name.
     pub name: &'n str,
-    /// Where it is in the flow's tree.
+    /// Where it is in the flow.
     pub path: String,
     /// Where it is declared in both versions.
-    pub at: (Option<Place>, Option<Place>),
+    pub at: Places,
 }
 
 impl<'f> Versions<'f> {
     pub(super) fn graphs(&mut self) {
-        let (old, new) = (self.old, self.new);
-        for pair in pairs(old.graphs.iter(), new.graphs.iter(), |g| g.name.as_str()) {
-            let (group, code) = match pair {
-                (Some(old), Some(new)) => {
-                    self.graph(Both { old, new });
-                    continue;
-                }
-                (Some(_), None) => (Breaking, "graph-gone"),
-                _ => (Compatible, "graph-added"),
+        let all = (self.old.graphs.iter(), self.new.graphs.iter());
+        let gone = (Breaking, "graph-gone");
+        let added = |_: &Graph| (Compatible, "graph-added", "");
+        for (old, new) in self.both(("graph", "graphs", Callers), all, gone, added) {
+            let both = Both { old, new };
+            let owner = Owner {
+                name: &new.name,
+                path: format!("/graphs/{}", new.name),
+                at: (Some(old.at), Some(new.at)),
             };
-            let [old, new] = [pair.0, pair.1].map(|of| of.map(|of| (of.name.as_str(), of.at)));
-            self.alone("graph", (old, new), (group, Callers, code), "");
+            let signature = |graph: &'f Graph| {
+                let fields: &'f [Field] = graph.fields.iter().as_slice();
+                (fields, graph.context.as_slice(), graph.leaves.as_slice())
+            };
+            self.signature(&owner, signature(old), signature(new));
+            self.fields(both);
+            self.nodes(both);
+            self.joins(both);
+            self.lost(both);
         }
     }
 
-    fn graph(&mut self, both: Both<'f>) {
-        self.fields(both);
-        let owner = Owner {
-            name: &both.new.name,
-            path: format!("/graphs/{}", both.new.name),
-            at: (Some(both.old.at), Some(both.new.at)),
+    /// What callers give and get.
+    pub(super) fn signature(&mut self, of: &Owner<'_>, old: Signature<'f>, new: Signature<'f>) {
+        let graph = of.name;
+        let of_graph = |what: &str, list: &str, codes| Members {
+            what: format!("{what} of graph `{graph}`"),
+            path: format!("{}/{list}", of.path),
+            at: of.at,
+            side: Callers,
+            codes,
+            used: Use::Given,
+            part: if list == "fields" { "/mode" } else { "" },
+            added: &asked_for,
         };
-        self.context(&owner, (&both.old.context, &both.new.context));
-        self.leaves(&owner, (&both.old.leaves, &both.new.leaves));
-        self.nodes(both);
-        self.joins(both);
-        self.lost(both);
+        let codes = ["input-gone", "input-added", "input-required", "input-type"];
+        let both = (
+            inputs(self.old, old.0.iter()),
+            inputs(self.new, new.0.iter()),
+        );
+        self.members(&of_graph("input", "fields", codes), (&both.0, &both.1));
+        let codes = ["output-gone", "output-added", "output-type", "output-type"];
+        let taken = Members {
+            used: Use::Taken,
+            added: &|_| Some((Compatible, "")),
+            ..of_graph("output", "fields", codes)
+        };
+        let both = (outputs(old.0.iter()), outputs(new.0.iter()));
+        self.members(&taken, (&both.0, &both.1));
+        let codes = ["context-changed"; 4];
+        let both = (declared(old.1), declared(new.1));
+        self.members(&of_graph("context", "context", codes), (&both.0, &both.1));
+        self.leaves(of, (old.2, new.2));
     }
 
     /// Names by which a graph leaves to its caller.
-    pub(super) fn leaves(&mut self, of: &Owner<'_>, (old, new): (&[String], &[String])) {
+    fn leaves(&mut self, of: &Owner<'_>, (old, new): (&[String], &[String])) {
         let graph = of.name;
-        let mut gone = old.iter().filter(|name| !new.contains(name)).peekable();
-        let mut added = new.iter().filter(|name| !old.contains(name)).peekable();
-        if gone.peek().is_some() || added.peek().is_some() {
+        for name in new.iter().filter(|name| !old.contains(name)) {
             self.claim(format!("{}/leaves", of.path));
-        }
-        for name in added {
             let message =
                 format!("graph `{graph}` may leave by `{name}`, which its callers must provide");
             self.say(Breaking, Callers, "leave-added", of.at, message);
         }
-        for name in gone {
+        for name in old.iter().filter(|name| !new.contains(name)) {
+            self.claim(format!("{}/leaves", of.path));
             let message = format!("graph `{graph}` does not leave by `{name}` any more");
             self.say(Compatible, Callers, "leave-gone", of.at, message);
         }
@@ -76,26 +104,13 @@ impl<'f> Versions<'f> {
 
     /// The graph that runs where none is named.
     pub(super) fn entry_graph(&mut self) {
-        let name = |flow: &'f Flow| {
-            let graph = flow.entry.and_then(|id| flow.graphs.get(id));
-            graph.map(|graph| graph.name.as_str())
-        };
-        let at = |flow: &Flow| {
-            let graph = flow.entry.and_then(|id| flow.graphs.get(id));
-            graph.map(|graph| graph.at)
-        };
-        let (was, is) = (name(self.old), name(self.new));
+        let entry = |flow: &'f Flow| flow.entry.and_then(|id| flow.graphs.get(id));
+        let (old, new) = (entry(self.old), entry(self.new));
+        let [was, is] = [old, new].map(|graph| graph.map(|graph| &graph.name));
         if was == is {
             return;
         }
         let (group, message) = match (was, is) {
-            (None, is) => (
-                Compatible,
-                format!(
-                    "graph `{}` runs where none is named",
-                    is.unwrap_or_default()
-                ),
-            ),
             (Some(was), Some(is)) => (
                 Breaking,
                 format!("graph `{is}` runs where none is named, and `{was}` did"),
@@ -104,9 +119,13 @@ impl<'f> Versions<'f> {
                 Breaking,
                 format!("a graph must be named now; `{was}` ran where none was"),
             ),
+            (None, is) => {
+                let is = is.map_or("", String::as_str);
+                (Compatible, format!("graph `{is}` runs where none is named"))
+            }
         };
         self.claim("/entry".to_owned());
-        let at = (at(self.old), at(self.new));
+        let at = (old.map(|graph| graph.at), new.map(|graph| graph.at));
         self.say(group, Callers, "entry-changed", at, message);
     }
 }

@@ -7,42 +7,40 @@
 //! Not here: whether one certain thread fits; the runtime looks at its values when it goes on
 //! (`run::engine`), for it has the old version's name alone.
 //!
-//! What is part of the contract is looked at thing by thing, and claimed by its path. Then both flows are walked as
-//! trees, and whatever differs and nobody has claimed is said too: there is no part of the IR that no comparison has.
+//! What is part of the contract is looked at thing by thing, and claimed by its path. Then both flows are walked as JSON,
+//! and whatever differs and nobody has claimed is said too: there is no part of the IR that no comparison has.
 //!
-//! Reading order: [`finding`], [`fit`] (is every value of one type one of the other?), then one file for each
-//! subject of the contract: [`graphs`], [`parametric`], [`joins`], [`fields`], [`kept`] and [`lost`] (of them, in threads), [`members`] (values given by their names), [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`mod@used`] (where types show), [`rest`]
-//! with [`order`] and [`scope`], and [`things`] (all else) and [`words`] (what its parts are called).
+//! Reading order: [`finding`], [`assignable`] (is every value of one type one of the other?), [`members`] (values given
+//! by their names), then one file for each subject of the contract: [`graphs`], [`parametric`], [`joins`], [`fields`]
+//! and [`stored`] (of them, in threads), [`nodes`], [`work`], [`outside`]. All else: [`mod@named`] (a flow as JSON with
+//! names), [`walk`], [`words`] (what parts are called) and [`show`] (how they are written).
 
-mod context;
+mod assignable;
 mod fields;
 mod finding;
-mod fit;
 mod graphs;
 mod joins;
-mod kept;
-mod lost;
 mod members;
+mod named;
 mod nodes;
-mod order;
 mod outside;
 mod parametric;
-mod rest;
-mod scope;
-mod things;
-mod tree;
-mod used;
+mod show;
+mod stored;
+mod text;
+mod walk;
 mod words;
 mod work;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::flow::Flow;
-use super::text::Place;
+use serde_json::{Map, Value as Json};
 
-use tree::Tree;
-use used::{Used, used};
+use super::flow::{Event, Flow, Model, Parametric, Tool};
+use super::graph::{Field, Graph, Node};
+use super::node::Stop;
+use super::text::Place;
 
 pub use finding::{Finding, Group, Side};
 
@@ -52,15 +50,15 @@ pub fn diff(old: &Flow, new: &Flow) -> Vec<Finding> {
         let graph = new.graph(name).and_then(|id| new.graphs.get(id));
         graph.map(|graph| &graph.migrate)
     };
-    let trees = (Tree::of(old, renames), Tree::of(new, |_| None));
+    let named = (named::named(old, renames), named::named(new, |_| None));
     let mut versions = Versions {
         old,
         new,
-        trees: (&trees.0, &trees.1),
+        named: (&named.0, &named.1),
         found: Vec::new(),
         claimed: BTreeSet::new(),
         alone: false,
-        used: Default::default(),
+        shown: Default::default(),
     };
     versions.entry_graph();
     versions.graphs();
@@ -68,75 +66,79 @@ pub fn diff(old: &Flow, new: &Flow) -> Vec<Finding> {
     versions.events();
     versions.tools();
     versions.models();
-    versions.rest();
+    versions.walk();
     let mut found = versions.found;
     found.sort_by_key(|finding| (std::cmp::Reverse(finding.group), finding.side));
     found
 }
 
-/// A thing of one version: its name and place.
-type Named<'n> = (&'n str, Place);
+/// Places in the old version and in the new one.
+type Places = (Option<Place>, Option<Place>);
 
 /// Both versions, and what was found so far.
 struct Versions<'f> {
     old: &'f Flow,
     new: &'f Flow,
-    /// Both as trees.
-    trees: (&'f Tree, &'f Tree),
+    /// Both as JSON with names.
+    named: (&'f Map<String, Json>, &'f Map<String, Json>),
     found: Vec<Finding>,
     /// Paths of what has been said.
     claimed: BTreeSet<String>,
     /// Whether nothing was found but what follows from other parts.
     alone: bool,
-    /// Where the types of both show, once it was asked for.
-    used: (OnceCell<Used>, OnceCell<Used>),
+    /// Where things of both show, once it was asked for.
+    shown: (OnceCell<Shown>, OnceCell<Shown>),
 }
 
-impl Versions<'_> {
+/// Places by name.
+type Shown = BTreeMap<String, Place>;
+
+impl<'f> Versions<'f> {
     /// Notes a finding at a place of the old version, of the new one, or both.
-    fn say(
-        &mut self,
-        group: Group,
-        side: Side,
-        code: &'static str,
-        places: (Option<Place>, Option<Place>),
-        message: String,
-    ) {
+    fn say(&mut self, group: Group, side: Side, code: &'static str, at: Places, message: String) {
         self.found.push(Finding {
             group,
             side,
             code,
             message,
-            old: places.0,
-            new: places.1,
+            old: at.0,
+            new: at.1,
         });
     }
 
-    /// Notes that something, with its name and place, is in one version only, and `more` of it.
-    fn alone(
+    /// Things of the flow that both versions have. Of others it is said that they are `gone` or `added`, each of which
+    /// gives group, code, and what the message ends with.
+    fn both<T: Declared>(
         &mut self,
-        what: &str,
-        (old, new): (Option<Named<'_>>, Option<Named<'_>>),
-        (group, side, code): (Group, Side, &'static str),
-        more: &str,
-    ) {
-        let Some((name, _)) = old.or(new) else { return };
-        let how = if old.is_some() { "is gone" } else { "is new" };
-        self.claim(format!("/{what}s/{name}"));
-        let at = (old.map(|(_, at)| at), new.map(|(_, at)| at));
-        self.say(
-            group,
-            side,
-            code,
-            at,
-            format!("{what} `{name}` {how}{more}"),
-        );
+        (noun, list, side): (&str, &str, Side),
+        (old, new): (impl Iterator<Item = &'f T>, impl Iterator<Item = &'f T>),
+        gone: (Group, &'static str),
+        added: impl Fn(&T) -> (Group, &'static str, &'static str),
+    ) -> Vec<(&'f T, &'f T)> {
+        let mut both = Vec::new();
+        for pair in pairs(old, new) {
+            let ((group, code, more), thing, how) = match pair {
+                (Some(old), Some(new)) => {
+                    both.push((old, new));
+                    continue;
+                }
+                (Some(old), None) => ((gone.0, gone.1, ""), old, "is gone"),
+                (None, Some(new)) => (added(new), new, "is new"),
+                (None, None) => continue,
+            };
+            let name = thing.name();
+            self.claim(format!("/{list}/{name}"));
+            let at = (pair.0.map(T::at), pair.1.map(T::at));
+            let message = format!("{noun} `{name}` {how}{more}");
+            self.say(group, side, code, at, message);
+        }
+        both
     }
 
     /// Where a type or a graph of that name shows in both versions.
-    fn shown_at(&self, name: &str) -> (Option<Place>, Option<Place>) {
-        let old = self.used.0.get_or_init(|| used(self.trees.0));
-        let new = self.used.1.get_or_init(|| used(self.trees.1));
+    fn shown_at(&self, name: &str) -> Places {
+        let old = self.shown.0.get_or_init(|| walk::shown(self.named.0));
+        let new = self.shown.1.get_or_init(|| walk::shown(self.named.1));
         (old.get(name).copied(), new.get(name).copied())
     }
 
@@ -146,21 +148,41 @@ impl Versions<'_> {
     }
 }
 
+/// What has a name and a place.
+trait Declared {
+    fn name(&self) -> &str;
+    fn at(&self) -> Place;
+}
+
+macro_rules! declared {
+    ($($of:ty),*) => {
+        $(impl Declared for $of {
+            fn name(&self) -> &str {
+                &self.name
+            }
+            fn at(&self) -> Place {
+                self.at
+            }
+        })*
+    };
+}
+
+declared!(Event, Field, Graph, Model, Node, Parametric, Stop, Tool);
+
 /// Things of both versions by name: those of the old in its order, each with the new one of its name, then
 /// those that are new.
-fn pairs<'t, T>(
+fn pairs<'t, T: Declared>(
     old: impl Iterator<Item = &'t T>,
     new: impl Iterator<Item = &'t T>,
-    name: impl for<'n> Fn(&'n T) -> &'n str,
 ) -> Vec<(Option<&'t T>, Option<&'t T>)> {
-    renamed(old, new, name, &BTreeMap::new())
+    renamed(old, new, T::name, &BTreeMap::new())
 }
 
 /// The same, where things have other names now.
 fn renamed<'t, T>(
     old: impl Iterator<Item = &'t T>,
     new: impl Iterator<Item = &'t T>,
-    name: impl for<'n> Fn(&'n T) -> &'n str,
+    name: impl Fn(&T) -> &str,
     names: &BTreeMap<String, String>,
 ) -> Vec<(Option<&'t T>, Option<&'t T>)> {
     let new: Vec<&'t T> = new.collect();

@@ -1,60 +1,49 @@
 //! What lies outside of graphs: events that somebody reads, tools that somebody serves, models.
 
+use super::Versions;
+use super::assignable::{Use, assignable};
 use super::finding::Group::{Breaking, Compatible, NeedsMigration};
 use super::finding::Side::{Callers, People, Threads};
-use super::fit::{Way, fits};
-use super::members::Change;
-use super::{Versions, pairs};
-use crate::expr::ty::RecordField;
-use crate::ir::flow::{Event, Tool};
+use super::members::{Members, declared};
+use crate::ir::flow::{Event, Model, Tool};
 
 impl<'f> Versions<'f> {
     pub(super) fn events(&mut self) {
-        let (old, new) = (self.old, self.new);
-        for pair in pairs(old.events.iter(), new.events.iter(), |e| e.name.as_str()) {
-            let (group, code) = match pair {
-                (Some(old), Some(new)) => {
-                    self.event(old, new);
-                    continue;
-                }
-                (Some(_), None) => (Breaking, "event-gone"),
-                _ => (Compatible, "event-added"),
+        let all = (self.old.events.iter(), self.new.events.iter());
+        let gone = (Breaking, "event-gone");
+        let added = |_: &Event| (Compatible, "event-added", "");
+        for (old, new) in self.both(("event", "events", Callers), all, gone, added) {
+            let name = &new.name;
+            let payload = Members {
+                what: format!("event `{name}`"),
+                path: format!("/events/{name}/fields"),
+                at: (Some(old.at), Some(new.at)),
+                side: Callers,
+                codes: ["event-type"; 4],
+                used: Use::Taken,
+                part: "",
+                added: &|_| Some((Compatible, "")),
             };
-            let [old, new] = [pair.0, pair.1].map(|of| of.map(|of| (of.name.as_str(), of.at)));
-            self.alone("event", (old, new), (group, Callers, code), "");
+            self.members(&payload, (&declared(&old.fields), &declared(&new.fields)));
         }
     }
 
-    fn event(&mut self, old: &Event, new: &Event) {
-        let name = &new.name;
-        let at = (Some(old.at), Some(new.at));
-        let added = |field: &RecordField| {
-            let what = format!("`{}` is new", field.name);
-            Some(Change::new(Compatible, field.name.clone(), what))
-        };
-        for change in self.members((&old.fields, &new.fields), Way::Taken, added) {
-            self.claim(format!("/events/{name}/fields/{}", change.path));
-            let message = format!("event `{name}`: {}", change.what);
-            self.say(change.group, Callers, "event-type", at, message);
-        }
+    pub(super) fn models(&mut self) {
+        let all = (self.old.models.iter(), self.new.models.iter());
+        let gone = (Compatible, "model-list");
+        let added = |_: &Model| (Compatible, "model-list", "");
+        self.both(("model", "models", People), all, gone, added);
     }
 
     pub(super) fn tools(&mut self) {
-        let (old, new) = (self.old, self.new);
-        for pair in pairs(old.tools.iter(), new.tools.iter(), |t| t.name.as_str()) {
-            let (group, code, more) = match pair {
-                (Some(old), Some(new)) => {
-                    self.tool(old, new);
-                    continue;
-                }
-                (None, Some(Tool { body: None, .. })) => {
-                    (NeedsMigration, "tool-added", " and has to be bound")
-                }
-                (None, _) => (Compatible, "tool-added", ""),
-                (Some(_), None) => (Compatible, "tool-gone", ""),
-            };
-            let [old, new] = [pair.0, pair.1].map(|of| of.map(|of| (of.name.as_str(), of.at)));
-            self.alone("tool", (old, new), (group, Callers, code), more);
+        let all = (self.old.tools.iter(), self.new.tools.iter());
+        let gone = (Compatible, "tool-gone");
+        let added = |tool: &Tool| match tool.body {
+            Some(_) => (Compatible, "tool-added", ""),
+            None => (NeedsMigration, "tool-added", " and has to be bound"),
+        };
+        for (old, new) in self.both(("tool", "tools", Callers), all, gone, added) {
+            self.tool(old, new);
         }
     }
 
@@ -94,36 +83,29 @@ impl<'f> Versions<'f> {
     fn served(&mut self, old: &Tool, new: &Tool) {
         let at = (Some(old.at), Some(new.at));
         let name = &new.name;
-        let added = |field: &RecordField| {
-            let what = format!("`{}` is new, and what serves it must take it", field.name);
-            Some(Change::new(NeedsMigration, field.name.clone(), what))
+        let params = Members {
+            what: format!("tool `{name}`"),
+            path: format!("/tools/{name}/params"),
+            at,
+            side: Callers,
+            codes: ["tool-params"; 4],
+            used: Use::Taken,
+            part: "",
+            added: &|_| Some((NeedsMigration, ", and what serves it must take it")),
         };
-        for change in self.members((&old.params, &new.params), Way::Taken, added) {
-            self.claim(format!("/tools/{name}/params/{}", change.path));
-            let message = format!("tool `{name}`: {}", change.what);
-            self.say(change.group, Callers, "tool-params", at, message);
-        }
-        let fit = match (&old.returns, &new.returns) {
+        self.members(&params, (&declared(&old.params), &declared(&new.params)));
+        let result = match (&old.returns, &new.returns) {
             (Some(old), Some(new)) => {
-                fits((&self.old.types, old), (&self.new.types, new), Way::Given)
+                let (old, new) = ((&self.old.types, old), (&self.new.types, new));
+                assignable(old, new, Use::Given)
             }
             (None, Some(_)) => Err("it gave nothing before".to_owned()),
             (_, None) => Ok(()),
         };
-        if let Err(why) = fit {
+        if let Err(why) = result {
             self.claim(format!("/tools/{name}/returns"));
             let message = format!("tool `{name}` must give another result: {why}");
             self.say(Breaking, Callers, "tool-result", at, message);
-        }
-    }
-
-    pub(super) fn models(&mut self) {
-        let (old, new) = (self.old, self.new);
-        for pair in pairs(old.models.iter(), new.models.iter(), |m| m.name.as_str()) {
-            let [old, new] = [pair.0, pair.1].map(|of| of.map(|of| (of.name.as_str(), of.at)));
-            if old.is_none() || new.is_none() {
-                self.alone("model", (old, new), (Compatible, People, "model-list"), "");
-            }
         }
     }
 }

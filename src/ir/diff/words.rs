@@ -2,60 +2,67 @@
 
 use std::borrow::Cow;
 
-use super::finding::Side;
-use super::finding::Side::{People, Threads};
+use super::finding::Side::{self, People, Threads};
 
-/// How a change of something is said.
-pub(super) struct Word {
-    /// The thing in words.
-    pub what: Cow<'static, str>,
-    /// Whom it meets.
-    pub side: Side,
-    /// The finding's code.
-    pub code: &'static str,
-}
-
-/// What a thing with a name is called; empty for what has none. `key` is the list in which it stands.
-pub(super) fn noun(kind: &str, key: &str) -> &'static str {
-    match (kind, key) {
-        ("Record" | "EnumType", _) => "type",
-        ("EnumMember", _) => "member",
-        ("RecordField", "params") | ("ItemParam", _) => "parameter",
-        ("RecordField", "input") => "input",
-        ("RecordField", "context") => "context",
-        ("RecordField" | "Field", _) => "field",
-        ("Event", _) => "event",
-        ("Reducer", _) => "reducer",
-        ("Model", _) => "model",
-        ("Tool", _) => "tool",
-        ("Graph", _) => "graph",
-        ("Node", _) => "node",
-        ("Stop", _) => "interrupt",
-        ("Join", _) => "join",
-        ("Parametric", _) => "graph with parameters",
-        _ => "",
+/// What the things of a list are called, empty where they have no name; and whether they are said as parts of the
+/// thing around them, as what has no place of its own is.
+pub(super) fn noun(kind: &str, list: &str) -> (&'static str, bool) {
+    match (kind, list) {
+        ("flow", "graphs") => ("graph", false),
+        ("flow", "parametric") => ("graph with parameters", false),
+        ("flow", "tools") => ("tool", false),
+        ("flow", "models") => ("model", false),
+        ("flow", "events") => ("event", false),
+        ("flow", "reducers") => ("reducer", false),
+        ("flow", "records" | "enums") => ("type", false),
+        ("graph", "nodes") => ("node", false),
+        ("graph" | "graph with parameters", "fields") => ("field", false),
+        ("graph", "joins") => ("join", true),
+        ("node", "stops") => ("interrupt", true),
+        ("tool" | "graph with parameters", "params" | "items") => ("parameter", true),
+        ("node", "input") => ("input", true),
+        (_, "context") => ("context", true),
+        ("type" | "event", "fields") => ("field", true),
+        ("type", "members") => ("member", true),
+        _ => ("", false),
     }
 }
 
-/// How a change of the part `key` of a thing is said.
-pub(super) fn word(kind: &str, key: &str) -> Word {
-    let side = match (kind, key) {
-        ("Field", _) => Threads,
+/// Whom a change of a thing meets.
+pub(super) fn side(kind: &str) -> Side {
+    match kind {
+        "field" => Threads,
         _ => People,
-    };
-    Word {
-        what: what(kind, key),
-        side,
-        code: code(kind, key),
     }
 }
 
-fn what(kind: &str, key: &str) -> Cow<'static, str> {
+/// Things whose order says something, and what; nothing of declarations in a file.
+pub(super) fn meaning_of_order(kind: &str, list: &str) -> Option<(&'static str, &'static str)> {
+    Some(match (kind, list) {
+        ("graph", "nodes") => (
+            "nodes",
+            "; what they write in one super-step is put together in it",
+        ),
+        ("node", "stops") => ("interrupts", "; they are asked in it"),
+        ("type", "members") => ("members", "; models are shown them in it"),
+        ("tool" | "graph with parameters", "params") => {
+            ("parameters", "; models are shown them in it")
+        }
+        ("node", "input") => ("inputs", ""),
+        (_, "context") => ("constants", ""),
+        ("type" | "event", "fields") => ("fields", "; models are shown them in it"),
+        ("graph" | "graph with parameters", "fields") => ("fields", ""),
+        _ => return None,
+    })
+}
+
+/// A part of a thing in words.
+pub(super) fn words(kind: &str, key: &str) -> Cow<'static, str> {
     let known = match (kind, key) {
         (_, "next") => "the way on",
-        ("Graph", "start") => "the start",
-        ("Parametric", "text") => "the text",
-        ("Parametric", "texts") => "a prompt",
+        ("graph", "start") => "the start",
+        ("graph with parameters", "text") => "the text",
+        ("graph with parameters", "texts") => "a prompt",
         (_, "doc") => "the doc comment",
         (_, "ty" | "expect") => "the type",
         (_, "returns") => "the result",
@@ -73,14 +80,14 @@ fn what(kind: &str, key: &str) -> Cow<'static, str> {
         (_, "channel") => "the reducer",
         (_, "members") => "the members",
         (_, "joins") => "the joins",
-        ("Model", "model" | "provider") => "the reference",
-        ("Node", "args") => "the call",
-        ("Node" | "Graph", "to") => "the way on",
-        ("Node", "work") => "what is done",
-        ("Flow", "marks") => "the list of marks",
-        ("Field", "default") => "the first value",
+        ("model", "model" | "provider") => "the reference",
+        ("node", "args") => "the call",
+        ("node" | "graph", "to") => "the way on",
+        ("node", "work") => "what is done",
+        ("flow", "marks") => "the list of marks",
+        ("field", "default") => "the first value",
         (
-            "Tool",
+            "tool",
             "approve" | "unattended" | "untrusted" | "private" | "secret" | "effect" | "idempotent"
             | "timeout_ms" | "on_error" | "progress" | "sinks",
         ) => {
@@ -93,48 +100,50 @@ fn what(kind: &str, key: &str) -> Cow<'static, str> {
     known.into()
 }
 
-fn code(kind: &str, key: &str) -> &'static str {
+/// The code of a change of it.
+pub(super) fn code(kind: &str, key: &str) -> &'static str {
     match (kind, key) {
-        ("Node", "model") => "model-changed",
-        ("Node", "system" | "prompt" | "messages") => "prompt-changed",
-        ("Node", "output") => "reply-type",
-        ("Node", "max_turns") => "turns-changed",
-        ("Node", "tool") => "tool-changed",
-        ("Node", "ask") => "ask-changed",
-        ("Node" | "Stop", "permits") => "permit-changed",
-        ("Node", "name") => "extern-changed",
-        ("Node", _) => "node-changed",
-        ("Graph", "start") => "start-changed",
-        ("Graph", "exits") => "exit-changed",
-        ("Graph", "tools" | "narrowed") => "scope-changed",
-        ("Graph", "instance") => "params-changed",
-        ("Graph", "recursion_limit") => "limit-changed",
-        ("Graph", "joins" | "to" | "members") => "join-changed",
-        ("Graph", "context") => "context-changed",
-        ("Graph", "migrate") => "migrate-changed",
-        ("Graph" | "Parametric", _) => "graph-changed",
-        ("Field", "default") => "default-changed",
-        ("Field", "channel") => "reducer-changed",
-        ("Field", "based_on") => "based-on-changed",
-        ("Field", "ephemeral" | "untracked" | "persist") => "field-kept",
-        ("Field", _) => "field-changed",
-        ("Tool", "doc") => "tool-doc",
-        ("Tool", "effect") => "tool-effect",
+        ("node", "model") => "model-changed",
+        ("node", "system" | "prompt" | "messages") => "prompt-changed",
+        ("node", "output") => "reply-type",
+        ("node", "max_turns") => "turns-changed",
+        ("node", "tool") => "tool-changed",
+        ("node", "ask") => "ask-changed",
+        ("node" | "interrupt", "permits") => "permit-changed",
+        ("node", "extern") => "extern-changed",
+        ("node", _) => "node-changed",
+        ("graph", "start") => "start-changed",
+        ("graph", "exits") => "exit-changed",
+        ("graph", "tools" | "narrowed") => "scope-changed",
+        ("graph", "instance") => "params-changed",
+        ("graph", "recursion_limit") => "limit-changed",
+        ("graph", "joins" | "to" | "members") => "join-changed",
+        ("graph", "context") => "context-changed",
+        ("graph", "migrate") => "migrate-changed",
+        ("graph" | "graph with parameters", _) => "graph-changed",
+        ("field", "default") => "default-changed",
+        ("field", "channel") => "reducer-changed",
+        ("field", "based_on") => "based-on-changed",
+        ("field", "ephemeral" | "untracked" | "persist") => "field-kept",
+        ("field", "ty") => "field-type",
+        ("field", _) => "field-changed",
+        ("tool", "doc") => "tool-doc",
+        ("tool", "effect") => "tool-effect",
         (
-            "Tool",
+            "tool",
             "approve" | "unattended" | "untrusted" | "private" | "secret" | "idempotent"
             | "timeout_ms" | "on_error" | "progress" | "sinks",
         ) => "tool-mark",
         (
-            "Tool",
+            "tool",
             "params" | "ty" | "returns" | "default" | "min" | "max" | "len" | "pattern" | "alias",
         ) => "tool-signature",
-        ("Tool", _) => "tool-work",
-        ("Model", _) => "model-setting",
-        ("Event", _) => "event-changed",
-        ("Reducer", _) => "reducer-changed",
-        ("Record" | "EnumType", _) => "type-changed",
-        ("Flow", "marks" | "secrets") => "mark-changed",
+        ("tool", _) => "tool-work",
+        ("model", _) => "model-setting",
+        ("event", _) => "event-changed",
+        ("reducer", _) => "reducer-changed",
+        ("type", _) => "type-changed",
+        ("flow", "marks" | "secrets") => "mark-changed",
         _ => "flow-changed",
     }
 }

@@ -6,11 +6,11 @@ use crate::base::name::list;
 use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumType, Record, RecordField, RecordId, Type, TypeTable};
 
-/// On which way a value goes from one version to the other.
+/// How a value of one version comes to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// It was kept by a thread: nothing is left out, and nothing unknown may be in it.
-    Kept,
+pub(super) enum Use {
+    /// A thread has it: nothing is left out, and nothing unknown may be in it.
+    Stored,
     /// It comes from outside: what has a default may be left out.
     Given,
     /// It goes outside: whoever reads it passes over what is new in it.
@@ -21,44 +21,44 @@ pub(super) enum Way {
 ///
 /// # Errors
 /// The first reason, in words.
-pub(super) fn fits(
+pub(super) fn assignable(
     from: (&TypeTable, &Type),
     to: (&TypeTable, &Type),
-    way: Way,
+    used: Use,
 ) -> Result<(), String> {
-    let mut fit = Fit {
+    let mut types = Comparison {
         from: from.0,
         to: to.0,
-        way,
+        used,
         seen: BTreeSet::new(),
         waiting: Vec::new(),
     };
-    fit.ty(from.1, to.1)?;
+    types.ty(from.1, to.1)?;
     // Records are taken to fit when they are met and looked at here, so that a chain of a thousand records
     // needs no stack.
-    while let Some((from, to)) = fit.waiting.pop() {
-        fit.record(from, to)?;
+    while let Some((from, to)) = types.waiting.pop() {
+        types.record(from, to)?;
     }
     Ok(())
 }
 
-struct Fit<'t> {
+struct Comparison<'t> {
     from: &'t TypeTable,
     to: &'t TypeTable,
-    way: Way,
+    used: Use,
     seen: BTreeSet<(RecordId, RecordId)>,
     waiting: Vec<(RecordId, RecordId)>,
 }
 
-impl Fit<'_> {
+impl Comparison<'_> {
     /// Goes as deep as brackets nest in a type.
     fn ty(&mut self, from: &Type, to: &Type) -> Result<(), String> {
         match (from, to) {
             (_, Type::Json | Type::Error) | (Type::Never | Type::Error, _) => Ok(()),
             (Type::Null, to) if to.admits_null() => Ok(()),
             (Type::Nullable(of), to) if to.admits_null() => self.ty(of, &to.without_null()),
-            (Type::Nullable(_), _) => Err(match self.way {
-                Way::Taken => "it may be null now".to_owned(),
+            (Type::Nullable(_), _) => Err(match self.used {
+                Use::Taken => "it may be null now".to_owned(),
                 _ => "it may be null, which is refused now".to_owned(),
             }),
             (from, Type::Nullable(of)) => self.ty(from, of),
@@ -111,10 +111,10 @@ impl Fit<'_> {
         let known = words_of(self.to, to);
         let gone = words_of(self.from, from).into_iter();
         let mut gone: Vec<String> = gone.filter(|word| !known.contains(word)).collect();
-        if self.way != Way::Taken {
+        if self.used != Use::Taken {
             // From outside and out of a store, texts mean members by their aliases too, whichever letters are capital.
             let meant: BTreeSet<String> = outer_words(self.to, to).collect();
-            if self.way == Way::Given {
+            if self.used == Use::Given {
                 gone.extend(aliases_of(self.from, from));
             }
             gone.retain(|word| !meant.contains(&word.to_lowercase()));
@@ -123,8 +123,8 @@ impl Fit<'_> {
             [] => Ok(()),
             gone => {
                 let gone = list(gone.iter().map(String::as_str));
-                Err(match self.way {
-                    Way::Taken => format!("it may be {gone} now"),
+                Err(match self.used {
+                    Use::Taken => format!("it may be {gone} now"),
                     _ => format!("{gone} can't be a value any more"),
                 })
             }
@@ -144,8 +144,8 @@ impl Fit<'_> {
                     self.asks(to, (known, field))
                         .map_err(|why| format!("{name}: {why}"))?;
                 }
-                None if self.way == Way::Taken && !field.required() => {}
-                None if self.way == Way::Taken => return Err(format!("{name} is gone")),
+                None if self.used == Use::Taken && !field.required() => {}
+                None if self.used == Use::Taken => return Err(format!("{name} is gone")),
                 None if field.required() => {
                     return Err(format!("{name} is new and has no default"));
                 }
@@ -157,7 +157,7 @@ impl Fit<'_> {
             .iter()
             .find(|f| !to.fields.iter().any(|field| self.is_one(to, f, field)));
         match gone {
-            Some(field) if self.way != Way::Taken => {
+            Some(field) if self.used != Use::Taken => {
                 Err(format!("`{}.{}` is gone", from.name, field.name))
             }
             _ => Ok(()),
@@ -167,9 +167,9 @@ impl Fit<'_> {
     /// Whether what an old field's name gave is read as the new field, which may know it by its `@alias`. What goes
     /// outside has a field's own name.
     fn is_one(&self, new: &Record, from: &RecordField, to: &RecordField) -> bool {
-        match self.way {
-            Way::Taken => from.name == to.name,
-            Way::Kept | Way::Given => means(new, &from.name, to),
+        match self.used {
+            Use::Taken => from.name == to.name,
+            Use::Stored | Use::Given => means(new, &from.name, to),
         }
     }
 
@@ -179,13 +179,13 @@ impl Fit<'_> {
         record: &Record,
         (from, to): (&RecordField, &RecordField),
     ) -> Result<(), String> {
-        if self.way == Way::Taken {
-            return match tighter(&from.constraints, &to.constraints) {
+        if self.used == Use::Taken {
+            return match tighter(&from.constraints, &to.constraints).first() {
                 Some(which) => Err(format!("its `@{which}` allows more than before")),
                 None => Ok(()),
             };
         }
-        if self.way == Way::Given && to.required() && !from.required() {
+        if self.used == Use::Given && to.required() && !from.required() {
             return Err("it can't be left out any more".to_owned());
         }
         let (old, new) = (&from.constraints, &to.constraints);
@@ -193,7 +193,7 @@ impl Fit<'_> {
         if alias.is_some_and(|alias| !means(record, alias, to)) {
             return Err("it has another `@alias`".to_owned());
         }
-        match tighter(old, new) {
+        match tighter(old, new).first() {
             Some(which) => Err(format!("its `@{which}` refuses more than before")),
             None => Ok(()),
         }
@@ -254,13 +254,8 @@ fn words_of(table: &TypeTable, ty: &Type) -> Vec<String> {
     words
 }
 
-/// Which constraint refuses what it took before, the first of several.
-pub(super) fn tighter(old: &Constraints, new: &Constraints) -> Option<&'static str> {
-    all_tighter(old, new).first().copied()
-}
-
-/// All constraints that refuse what they took before.
-pub(super) fn all_tighter(old: &Constraints, new: &Constraints) -> Vec<&'static str> {
+/// Constraints that refuse what they took before.
+pub(super) fn tighter(old: &Constraints, new: &Constraints) -> Vec<&'static str> {
     let mut tighter = Vec::new();
     let number = |n: &Option<serde_json::Number>| n.as_ref().and_then(serde_json::Number::as_f64);
     if let Some(min) = number(&new.min)

@@ -9,7 +9,7 @@ use crate::{fmt, parse};
 
 /// An expression or a graph in one line, laid out in one way, with the fields of `state` under their new names. What is
 /// neither (what a parameter takes) is without blanks that say nothing.
-pub(in crate::ir::diff) fn laid_out(text: &str, fields: &BTreeMap<String, String>) -> String {
+pub(super) fn laid_out(text: &str, fields: &BTreeMap<String, String>) -> String {
     let text = fields_renamed(text, fields);
     fmt::one_line(&text).unwrap_or_else(|| {
         let mut out = String::with_capacity(text.len());
