@@ -100,7 +100,10 @@ impl Versions<'_> {
         let instances = |flow: &Map<String, Json>| -> BTreeMap<String, Json> {
             let graphs = flow.get("graphs").and_then(Json::as_array);
             let graphs = graphs.into_iter().flatten();
-            let made = graphs.filter(|graph| graph["instance"]["of"] == name);
+            let made = graphs.filter(|graph| {
+                let of = graph.pointer("/instance/of");
+                of.and_then(Json::as_str) == Some(name)
+            });
             let made = made.map(|graph| (graph["name"].to_string(), without_places(graph)));
             made.collect()
         };
