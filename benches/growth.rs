@@ -1,7 +1,8 @@
 //! How the time of every stage grows with the size of a flow, for flows of many shapes (`benches/shapes`).
 //!
 //! `cargo bench --bench growth`, with names of shapes behind `--` those only. A shape's size is doubled until it takes
-//! `GRAPHC_GROWTH_SECONDS` (1), and the stages whose time grows faster than with the power 1.2 of the size are printed. What is
+//! `GRAPHC_GROWTH_SECONDS` (1), and the stages whose time grows faster than with the power 1.2 of the size are printed. With
+//! `GRAPHC_GROWTH_SIZE=1000` each shape is measured at that size alone, and its three slowest stages are printed. What is
 //! measured is the time that the thread had a processor for. How to read it: docs/benchmarks.md.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
 
@@ -125,6 +126,20 @@ fn after(flow: &Flow, shape: Shape, n: usize, files: &Files, watch: &mut Watch) 
 /// What is small is noise.
 const LEAST: f64 = 0.02;
 
+/// Prints what one size of a shape takes.
+fn print_size(shape: Shape, n: usize) {
+    let (times, _) = measure(shape, n);
+    let all: f64 = times.values().sum();
+    let mut times: Vec<_> = times.into_iter().collect();
+    times.sort_by(|a, b| b.1.total_cmp(&a.1));
+    times.truncate(3);
+    let stages = times
+        .iter()
+        .map(|(stage, time)| format!("{stage} {time:.2}"));
+    let stages: Vec<String> = stages.collect();
+    println!("{all:>7.2} s {shape:<34} {}", stages.join(", "));
+}
+
 /// Prints how a shape grows.
 fn print(shape: Shape) {
     let most: f64 = std::env::var("GRAPHC_GROWTH_SECONDS").map_or(1.0, |s| s.parse().unwrap());
@@ -168,5 +183,11 @@ fn main() {
         .filter(|arg| !arg.starts_with('-'))
         .collect();
     let wanted = |shape: &Shape| asked.is_empty() || asked.iter().any(|name| name == shape.name);
-    shapes::all().into_iter().filter(wanted).for_each(print);
+    let size = std::env::var("GRAPHC_GROWTH_SIZE").map(|size| size.parse().unwrap());
+    for shape in shapes::all().into_iter().filter(wanted) {
+        match size {
+            Ok(n) => print_size(shape, n),
+            Err(_) => print(shape),
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! What every other module stands on: where text came from, typed indices, names that are close, spans of
-//! time as they are written, what logs are about, values that must not be seen, the bounds of templates, and whether what computes is to stop.
+//! time as they are written, sets of numbers, what logs are about, values that must not be seen, the bounds of templates, and
+//! whether what computes is to stop.
 //!
 //! Nothing here knows of graphs, diagnostics or values; nothing here does I/O.
 
+pub mod bit_set;
 pub mod cancel;
 pub mod credential;
 pub mod duration;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use roaring::RoaringBitmap;
+use crate::base::bit_set::ChunkedBitSet;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
 use crate::base::Span;
@@ -88,21 +88,18 @@ fn meeting(
     past: impl Fn(&Write) -> bool,
     counts: impl Fn(&Write, &Write) -> bool,
 ) -> Option<((NodeId, Write), (NodeId, Write))> {
-    let all: RoaringBitmap = writers.keys().map(|id| id.0).collect();
+    let all: ChunkedBitSet = writers.keys().map(|id| id.0).collect();
     let special = writers
         .iter()
         .filter(|(_, writes)| writes.iter().any(&past));
-    let special: RoaringBitmap = special.map(|(id, _)| id.0).collect();
+    let special: ChunkedBitSet = special.map(|(id, _)| id.0).collect();
     for (a, own) in writers {
         let partners = mhp.partners(*a);
         // Two that don't count by themselves count by no other.
         let plain = own.iter().all(|write| !counts(write, write));
         let others = if plain { &special } else { &all };
-        for b in (&*partners & others)
-            .into_iter()
-            .map(NodeId)
-            .filter(|b| b >= a)
-        {
+        let both = &*partners & others;
+        for b in both.iter().map(NodeId).filter(|b| b >= a) {
             for first in own {
                 let of_b = writers.get(&b).into_iter().flatten();
                 if let Some(second) = of_b.into_iter().find(|second| counts(first, second)) {

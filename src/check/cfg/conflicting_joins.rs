@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use roaring::RoaringBitmap;
+use crate::base::bit_set::ChunkedBitSet;
 
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -55,11 +55,12 @@ fn beside(
     nodes: &BTreeMap<FieldId, BTreeMap<NodeId, FieldWriters>>,
 ) -> Option<Diagnostic> {
     let by_node = nodes.get(&field)?;
-    let writers: RoaringBitmap = by_node.keys().map(|id| id.0).collect();
+    let writers: ChunkedBitSet = by_node.keys().map(|id| id.0).collect();
     let members = || cfg.members(id);
     let near = members().map(|member| mhp.partners(member));
-    let near: BTreeSet<u32> = near.flat_map(|near| &*near & &writers).collect();
-    let others = near.into_iter().map(NodeId);
+    let mut beside = ChunkedBitSet::new();
+    near.for_each(|near| beside |= &(&*near & &writers));
+    let others = beside.iter().map(NodeId);
     let others = others.filter(|node| !members().any(|member| member == *node));
     for node in others.filter(|node| mhp.leads_on_beside(id, *node)) {
         let collide = by_node.get(&node).and_then(|makers| makers.collide(own));
@@ -113,7 +114,7 @@ fn first_of(
         let members = cfg.members(*id);
         members.for_each(|member| _ = by_member.entry(member).or_default().insert(at));
     }
-    let all: RoaringBitmap = by_member.keys().map(|id| id.0).collect();
+    let all: ChunkedBitSet = by_member.keys().map(|id| id.0).collect();
     for (at, (id, makers)) in writers.iter().enumerate() {
         if let Some((_, write)) = makers.collide(makers)
             && mhp.leads_on_twice(*id)
@@ -123,7 +124,8 @@ fn first_of(
         let mut tries: BTreeMap<usize, Vec<(NodeId, NodeId)>> = BTreeMap::new();
         for member in cfg.members(*id) {
             let partners = mhp.partners(member);
-            let near = (&*partners & &all).into_iter().map(NodeId);
+            let near = &*partners & &all;
+            let near = near.iter().map(NodeId);
             for last in near.filter(|near| *near != member).chain([member]) {
                 let others = by_member.get(&last).into_iter().flatten();
                 for other in others.filter(|other| **other > at) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use roaring::RoaringBitmap;
+use crate::base::bit_set::ChunkedBitSet;
 
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::NodeId;
@@ -53,15 +53,12 @@ pub fn races(
 
 /// The first two of the writers that may run together, and as many of the others as are shown.
 fn clash(writers: &BTreeMap<NodeId, FieldWriters>, mhp: &MayHappenInParallel) -> Option<Clash> {
-    let all: RoaringBitmap = writers.keys().map(|id| id.0).collect();
+    let all: ChunkedBitSet = writers.keys().map(|id| id.0).collect();
     let mut clash: Option<Clash> = None;
     for (a, first) in writers {
         let partners = mhp.partners(*a);
-        for b in (&*partners & &all)
-            .into_iter()
-            .map(NodeId)
-            .filter(|b| b >= a)
-        {
+        let both = &*partners & &all;
+        for b in both.iter().map(NodeId).filter(|b| b >= a) {
             let both = writers.get(&b).and_then(|second| first.collide(second));
             let Some((first, second)) = both else {
                 continue;

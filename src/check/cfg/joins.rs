@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use roaring::RoaringBitmap;
+use crate::base::bit_set::ChunkedBitSet;
 
 use crate::base::Span;
 use crate::ir::{JoinId, NodeId};
@@ -20,18 +20,16 @@ type Arrival = (TokenPlace, NodeId);
 pub(super) struct Arrivals {
     /// The nodes that come to each join, with the member as which each comes: itself, or a branch behind it.
     by_join: HashMap<JoinId, BTreeSet<Arrival>>,
+    /// The joins that each place comes to, with the member as which it comes.
+    by_place: HashMap<TokenPlace, BTreeSet<(JoinId, NodeId)>>,
     /// Arrivals beside other targets of the same transition, and where those lead.
-    forked: Vec<(JoinId, Arrival, Rc<RoaringBitmap>, Span)>,
+    forked: Vec<(JoinId, Arrival, Rc<ChunkedBitSet>, Span)>,
     /// Nodes that come to some join.
-    coming: RoaringBitmap,
-    /// Members of each join.
-    members: HashMap<JoinId, Rc<RoaringBitmap>>,
-    /// Joins that each place comes to.
-    of: HashMap<TokenPlace, BTreeSet<JoinId>>,
+    coming: ChunkedBitSet,
     /// Arrivals beside targets of their own transition that are noted as forks.
     shown: BTreeSet<(JoinId, Arrival)>,
     /// Joins that led on, or would have, together with one.
-    with: HashMap<JoinId, BTreeSet<JoinId>>,
+    with: HashMap<JoinId, ChunkedBitSet>,
     /// Joins that may lead on beside more than when they were last looked at.
     changed: BTreeSet<JoinId>,
 }
@@ -43,7 +41,8 @@ impl Arrivals {
             .entry(join)
             .or_default()
             .insert((place, member));
-        self.of.entry(place).or_default().insert(join);
+        let of_place = self.by_place.entry(place).or_default();
+        of_place.insert((join, member));
         self.coming.insert(place);
         self.changed.insert(join);
     }
@@ -56,32 +55,59 @@ impl Arrivals {
 
     /// Notes that more runs beside a place.
     pub(super) fn changed(&mut self, place: TokenPlace) {
-        self.changed
-            .extend(self.of.get(&place).into_iter().flatten());
+        let joins = self.by_place.get(&place).into_iter().flatten();
+        self.changed.extend(joins.map(|(join, _)| *join));
     }
 }
 
-/// Members of a join that can't have come to it beside a task.
-#[derive(Clone, Copy)]
-enum Lacking {
-    Nobody,
-    Only(NodeId),
-    Several,
+/// A join, as it stands at the begin of a round.
+struct Waiting {
+    /// The places of its members that have come.
+    waits: ChunkedBitSet,
+    /// The places that it leads to.
+    led: Rc<ChunkedBitSet>,
+    /// The joins that some of these places are waits at.
+    led_to_joins: Vec<JoinId>,
+    /// Places beside which each member may have come, or comes.
+    beside: HashMap<NodeId, ChunkedBitSet>,
+    /// Places beside which all members may have come.
+    beside_all: ChunkedBitSet,
+    /// The same for all members but one, whichever.
+    beside_all_but_one: ChunkedBitSet,
+}
+
+impl Waiting {
+    /// Whether all members but one may be at the join beside a task.
+    fn lacks_only(&self, member: NodeId, task: TokenPlace) -> bool {
+        let lacks = |beside: &ChunkedBitSet| !beside.contains(task);
+        self.beside_all.contains(task)
+            || self.beside_all_but_one.contains(task) && self.beside.get(&member).is_none_or(lacks)
+    }
+
+    /// The places beside which all members but one may be at the join.
+    fn lacking_only(&self, member: NodeId) -> ChunkedBitSet {
+        let mut places = match self.beside.get(&member) {
+            Some(beside) => &self.beside_all_but_one - beside,
+            None => self.beside_all_but_one.clone(),
+        };
+        places |= &self.beside_all;
+        places
+    }
 }
 
 /// What runs beside an arrival at a join that leads on.
 #[derive(Default)]
 struct Beside {
     /// Tasks.
-    tasks: RoaringBitmap,
+    tasks: ChunkedBitSet,
     /// Members that come to the join as well, and where each goes besides.
-    members: Vec<(TokenPlace, RoaringBitmap)>,
+    members: Vec<(TokenPlace, ChunkedBitSet)>,
     /// Where other targets of the arrival's own transition lead.
-    forked: RoaringBitmap,
+    forked: ChunkedBitSet,
 }
 
-/// What each join lacks beside each place, in one round. What has come since is seen in the next.
-type Known = HashMap<(JoinId, TokenPlace), Lacking>;
+/// The joins of one round, as each is first asked for. What has come since is seen in the next.
+type Round = HashMap<JoinId, Rc<Waiting>>;
 
 impl MayHappenInParallel<'_> {
     /// Notes those of some targets of a transition that are arrivals at joins, and where its other targets lead.
@@ -89,7 +115,7 @@ impl MayHappenInParallel<'_> {
         &mut self,
         (node, span): (NodeId, Span),
         places: &[TokenPlace],
-        beside: &Rc<RoaringBitmap>,
+        beside: &Rc<ChunkedBitSet>,
     ) {
         let arrivals = places.iter().filter_map(|place| self.places.waits(*place));
         for (join, member) in arrivals.filter(|_| !beside.is_empty()) {
@@ -104,7 +130,7 @@ impl MayHappenInParallel<'_> {
     pub(super) fn fire(&mut self, id: JoinId) {
         self.joins.changed.insert(id);
         let linked = self.joins.with.get(&id).cloned().unwrap_or_default();
-        self.joins.changed.extend(linked);
+        self.joins.changed.extend(linked.iter().map(JoinId));
         let cfg = self.cfg;
         let Some(join) = cfg.joins.get(id).filter(|_| !self.fired.contains(&id)) else {
             return;
@@ -132,22 +158,26 @@ impl MayHappenInParallel<'_> {
     /// Lets joins lead on beside what runs then; whether there was any to look at.
     pub(super) fn lead_on(&mut self) -> bool {
         let changed = std::mem::take(&mut self.joins.changed);
-        let mut known = Known::new();
+        let mut round = Round::new();
         for id in &changed {
             if self.fired.contains(id) {
-                self.beside_tasks(*id, &mut known);
+                self.beside_tasks(*id, &mut round);
             }
         }
         for (id, arrival, forked, span) in self.joins.forked.clone() {
-            let looked = changed.contains(&id) && self.fired.contains(&id);
-            if looked && self.whole(id, arrival, arrival.0, &mut known) {
+            if !changed.contains(&id) || !self.fired.contains(&id) {
+                continue;
+            }
+            let join = self.waiting(id, &mut round);
+            if join.lacks_only(arrival.1, arrival.0) {
                 let beside = Beside {
-                    forked: RoaringBitmap::clone(&forked),
+                    forked: ChunkedBitSet::clone(&forked),
                     ..Beside::default()
                 };
-                self.pass(id, arrival, beside, &mut known);
+                self.pass(id, arrival, beside, &mut round);
                 if self.joins.shown.insert((id, arrival)) {
-                    let reached = [self.led(id), forked].map(|to| (to.iter().collect(), false));
+                    let reached = [&join.led, &forked];
+                    let reached = reached.map(|to| (to.iter().collect(), false));
                     self.forks.push(Fork {
                         from: Some(NodeId(arrival.0)),
                         span,
@@ -160,76 +190,77 @@ impl MayHappenInParallel<'_> {
     }
 
     /// A join leads on as one of its members comes, beside each task that runs then.
-    fn beside_tasks(&mut self, id: JoinId, known: &mut Known) {
+    fn beside_tasks(&mut self, id: JoinId, round: &mut Round) {
         let arrivals = self.joins.by_join.get(&id).cloned().unwrap_or_default();
-        let own = self.waits_at(id);
-        let members: RoaringBitmap = self.cfg.members(id).map(|member| member.0).collect();
-        self.joins.members.insert(id, Rc::new(members));
+        let join = self.waiting(id, round);
+        let members: ChunkedBitSet = self.cfg.members(id).map(|member| member.0).collect();
         // Those that only come to this join are beside nothing that it leads to.
-        let mut only: RoaringBitmap = own.iter().collect();
+        let mut only = join.waits.clone();
         for (place, _) in &arrivals {
-            if self.after(*place).places.iter().all(|to| own.contains(*to)) {
+            let after = self.after(*place);
+            if after.places.iter().all(|to| join.waits.contains(*to)) {
                 only.insert(*place);
             }
         }
         for arrival in arrivals {
             let (place, member) = arrival;
-            if !self.whole(id, arrival, place, known) {
+            if !join.lacks_only(member, place) {
                 continue;
             }
-            let row = self.rows.get(place as usize).cloned().unwrap_or_default();
-            let mut beside = Beside::default();
-            let candidates = &*row - &only;
-            let candidates = candidates.iter();
-            for other in candidates.filter(|other| *other != place || self.is_several(place)) {
-                if !self.whole(id, arrival, other, known) {
-                    continue;
-                }
-                match self.must_come(id, member, other) {
-                    Some(node) => beside.members.push((other, self.goes_besides(id, node))),
-                    None => _ = beside.tasks.insert(other),
+            let mut tasks = &*self.others(place) - &only;
+            tasks = &tasks & &join.lacking_only(member);
+            let mut coming = Vec::new();
+            for other in (&tasks & &members).iter() {
+                if let Some(node) = self.must_come(id, member, other) {
+                    coming.push((other, self.goes_besides(id, node)));
                 }
             }
-            self.pass(id, arrival, beside, known);
+            let beside = Beside {
+                tasks: &tasks - &coming.iter().map(|(other, _)| *other).collect(),
+                members: coming,
+                forked: ChunkedBitSet::new(),
+            };
+            self.pass(id, arrival, beside, round);
         }
     }
 
-    fn waits_at(&self, id: JoinId) -> RoaringBitmap {
+    fn waits_at(&self, id: JoinId) -> ChunkedBitSet {
         let members = self.cfg.members(id);
         let waits = members.filter_map(|member| self.places.wait(id, member));
         waits.collect()
     }
 
-    /// Whether all members but the one that arrives can be at the join beside a task.
-    fn whole(&self, id: JoinId, (_, member): Arrival, task: TokenPlace, known: &mut Known) -> bool {
-        let lacking = known
-            .entry((id, task))
-            .or_insert_with(|| self.lacking(id, task));
-        match lacking {
-            Lacking::Nobody => true,
-            Lacking::Only(only) => *only == member,
-            Lacking::Several => false,
-        }
+    /// A join as it stands in a round.
+    fn waiting(&self, id: JoinId, round: &mut Round) -> Rc<Waiting> {
+        let waiting = round.entry(id);
+        let waiting = waiting.or_insert_with(|| Rc::new(self.look_at(id)));
+        waiting.clone()
     }
 
-    /// The members of a join that can't have come to it beside a task.
-    fn lacking(&self, id: JoinId, task: TokenPlace) -> Lacking {
-        let row = self.rows.get(task as usize);
-        let all = self.joins.members.get(&id);
-        if row.zip(all).is_some_and(|(row, all)| row.is_superset(all)) {
-            return Lacking::Nobody;
+    fn look_at(&self, id: JoinId) -> Waiting {
+        let mut beside = HashMap::new();
+        let mut all = self.all.clone();
+        let mut all_but_one = all.clone();
+        for member in self.cfg.members(id) {
+            let mut places = self.others(member.0).into_owned();
+            places.insert(member.0);
+            if let Some(wait) = self.places.wait(id, member) {
+                places |= &self.others(wait);
+            }
+            all_but_one = &all_but_one & &places;
+            all_but_one |= &(&all - &places);
+            all = &all & &places;
+            beside.insert(member, places);
         }
-        let beside = |member: NodeId| {
-            let wait = self.places.wait(id, member);
-            task == member.0
-                || self.has(task, member.0)
-                || wait.is_some_and(|wait| self.has(task, wait))
-        };
-        let mut lacking = self.cfg.members(id).filter(|member| !beside(*member));
-        match lacking.next() {
-            None => Lacking::Nobody,
-            Some(first) if lacking.all(|member| member == first) => Lacking::Only(first),
-            Some(_) => Lacking::Several,
+        let led = self.led(id);
+        let joins = led.iter().filter_map(|place| self.places.waits(place));
+        Waiting {
+            waits: self.waits_at(id),
+            led_to_joins: joins.map(|(join, _)| join).collect(),
+            led,
+            beside,
+            beside_all: all,
+            beside_all_but_one: all_but_one,
         }
     }
 
@@ -243,7 +274,7 @@ impl MayHappenInParallel<'_> {
     }
 
     /// Where a member goes besides the join that it comes to. One that jumps elsewhere does not arrive.
-    fn goes_besides(&self, id: JoinId, member: NodeId) -> RoaringBitmap {
+    fn goes_besides(&self, id: JoinId, member: NodeId) -> ChunkedBitSet {
         let join = BlockId::Join(id);
         let transitions = self.places.transitions(member);
         let transitions = transitions.filter(|way| way.successors.iter().any(|to| to.to == join));
@@ -254,7 +285,7 @@ impl MayHappenInParallel<'_> {
     }
 
     /// The places that a join leads to.
-    pub(super) fn led(&self, id: JoinId) -> Rc<RoaringBitmap> {
+    pub(super) fn led(&self, id: JoinId) -> Rc<ChunkedBitSet> {
         let successors = self.cfg.successors(BlockId::Join(id));
         let places = successors.flat_map(|successor| self.places.arrive(successor, None, |_| {}));
         Rc::new(places.collect())
@@ -262,48 +293,40 @@ impl MayHappenInParallel<'_> {
 
     /// The join leads on beside what runs there, which is not what waits at the same join. What comes to another join at that
     /// moment may make that one lead on as well.
-    fn pass(&mut self, id: JoinId, arrival: Arrival, beside: Beside, known: &mut Known) {
-        let Beside {
-            tasks,
-            members,
-            forked,
-        } = beside;
-        let (own, led) = (self.waits_at(id), self.led(id));
-        let mut to = &forked - &own;
-        let mut also: Vec<(JoinId, TokenPlace, NodeId)> = Vec::new();
-        let mut arrive =
-            |places: &MayHappenInParallel, other, to: &mut dyn Iterator<Item = u32>| {
-                let joins = to.filter_map(|place| places.places.waits(place));
-                let joins = joins.filter(|(second, _)| *second != id);
-                also.extend(joins.map(|(second, member)| (second, other, member)));
-            };
+    fn pass(&mut self, id: JoinId, (place, _): Arrival, beside: Beside, round: &mut Round) {
+        let join = self.waiting(id, round);
         // What is forked off comes with the arrival.
-        arrive(self, arrival.0, &mut forked.iter());
-        for (other, goes) in members {
-            to |= &goes - &own;
-            arrive(self, other, &mut goes.iter());
+        let mut also: Vec<(JoinId, TokenPlace, NodeId)> = Vec::new();
+        let mut to = &beside.forked - &join.waits;
+        let comes = [(place, beside.forked)].into_iter().chain(beside.members);
+        for (other, goes) in comes {
+            to |= &(&goes - &join.waits);
+            let joins = goes.iter().filter_map(|place| self.places.waits(place));
+            also.extend(joins.map(|(second, member)| (second, other, member)));
         }
-        for other in &tasks & &self.joins.coming {
-            arrive(self, other, &mut self.after_known(other).iter().copied());
+        for other in (&beside.tasks & &self.joins.coming).iter() {
+            let joins = self.joins.by_place.get(&other).into_iter().flatten();
+            also.extend(joins.map(|(second, member)| (*second, other, *member)));
         }
-        let tasks = Rc::new(tasks);
-        to |= &*self.image(&tasks, None).all - &own;
-        for (second, other, member) in also {
-            self.joins.with.entry(second).or_default().insert(id);
-            let second_arrival = (other, member);
-            let both = self.fired.contains(&second)
-                && self.whole(second, second_arrival, other, known)
-                && self.whole(second, second_arrival, arrival.0, known);
-            if both {
-                let there = self.led(second);
-                self.cross(&there, &(&*led - self.waits_at(second)));
+        to |= &(&*self.image(&Rc::new(beside.tasks), None).all - &join.waits);
+        for (second, other, member) in also.into_iter().filter(|(second, ..)| *second != id) {
+            self.joins.with.entry(second).or_default().insert(id.0);
+            if !self.fired.contains(&second) {
+                continue;
+            }
+            let then = self.waiting(second, round);
+            if then.lacks_only(member, other) && then.lacks_only(member, place) {
+                match join.led_to_joins.contains(&second) {
+                    true => self.cross(&then.led, &(&*join.led - &then.waits)),
+                    false => to |= &then.led,
+                }
             }
         }
-        self.cross(&led, &to);
+        self.cross(&join.led, &to);
     }
 
     /// Puts the places of two sets beside each other.
-    fn cross(&mut self, left: &Rc<RoaringBitmap>, right: &RoaringBitmap) {
+    fn cross(&mut self, left: &Rc<ChunkedBitSet>, right: &ChunkedBitSet) {
         if right.is_empty() {
             return;
         }

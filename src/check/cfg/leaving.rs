@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use roaring::RoaringBitmap;
+use crate::base::bit_set::ChunkedBitSet;
 
 use crate::base::IdVec;
 use crate::ir::{GraphId, NodeId};
@@ -59,14 +59,14 @@ fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String,
         names.flatten().flatten().cloned().collect()
     };
     let by_node: Vec<BTreeSet<String>> = cfg.nodes.ids().map(all).collect();
-    let mut leaving: BTreeMap<&String, RoaringBitmap> = BTreeMap::new();
+    let mut leaving: BTreeMap<&String, ChunkedBitSet> = BTreeMap::new();
     for (id, names) in cfg.nodes.ids().zip(&by_node) {
         for name in names {
             leaving.entry(name).or_default().insert(id.0);
         }
     }
     for (one, nodes) in &leaving {
-        let mut beside = RoaringBitmap::default();
+        let mut beside = ChunkedBitSet::default();
         let partners = nodes.iter().map(|id| mhp.partners(NodeId(id)));
         partners.for_each(|partners| beside |= &*partners);
         let later = leaving.iter().filter(|(other, _)| *other > one);

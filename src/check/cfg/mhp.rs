@@ -13,7 +13,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use roaring::RoaringBitmap;
+use crate::base::bit_set::ChunkedBitSet;
 
 use crate::base::Span;
 use crate::ir::{JoinId, NodeId};
@@ -60,30 +60,32 @@ impl After {
 /// Where the tasks of some places go.
 pub(super) struct Image {
     /// All of it.
-    pub(super) all: Rc<RoaringBitmap>,
+    pub(super) all: Rc<ChunkedBitSet>,
     /// Where only one of them goes.
-    once: RoaringBitmap,
+    once: ChunkedBitSet,
 }
 
 /// A set of places by its address, and the capped node that is asked of. The value keeps the set alive.
-type ImageKey = (*const RoaringBitmap, Option<NodeId>);
+type ImageKey = (*const ChunkedBitSet, Option<NodeId>);
 
 /// What may run together in a graph.
 pub struct MayHappenInParallel<'a> {
     pub(super) cfg: &'a ControlFlowGraph,
     pub(super) places: Marking<'a>,
+    /// Every place.
+    pub(super) all: ChunkedBitSet,
     /// By place. Where there is anything in it, the place itself is in it too.
-    pub(super) rows: Vec<Rc<RoaringBitmap>>,
+    pub(super) rows: Vec<Rc<ChunkedBitSet>>,
     /// Places that several tasks may be at.
     pub(super) several: Vec<bool>,
     /// What was followed of each row already.
-    done: Vec<(Rc<RoaringBitmap>, bool)>,
+    done: Vec<(Rc<ChunkedBitSet>, bool)>,
     open: BTreeSet<TokenPlace>,
     pub(super) alive: Vec<bool>,
     fresh: Vec<TokenPlace>,
     after: HashMap<TokenPlace, Rc<After>>,
     /// Who sends several tasks to a node.
-    senders: HashMap<NodeId, RoaringBitmap>,
+    senders: HashMap<NodeId, ChunkedBitSet>,
     taken: HashSet<*const Transition>,
     pub(super) fired: BTreeSet<JoinId>,
     /// Joins that may fire now, or lead on beside more than before.
@@ -92,8 +94,8 @@ pub struct MayHappenInParallel<'a> {
     interest: HashMap<TokenPlace, Vec<JoinId>>,
     pub(super) joins: super::joins::Arrivals,
     pub(super) forks: Vec<Fork>,
-    images: HashMap<ImageKey, (Rc<RoaringBitmap>, Rc<Image>)>,
-    sums: HashMap<(*const RoaringBitmap, *const RoaringBitmap, bool), [Rc<RoaringBitmap>; 3]>,
+    images: HashMap<ImageKey, (Rc<ChunkedBitSet>, Rc<Image>)>,
+    sums: HashMap<(*const ChunkedBitSet, *const ChunkedBitSet, bool), [Rc<ChunkedBitSet>; 3]>,
     /// Some node is deferred.
     defers: bool,
     pub(super) back: OnceCell<super::witness::Back>,
@@ -104,9 +106,10 @@ impl<'a> MayHappenInParallel<'a> {
     pub fn new(cfg: &'a ControlFlowGraph) -> Self {
         let places = Marking::new(cfg);
         let count = places.count();
-        let none: Rc<RoaringBitmap> = Rc::default();
+        let none: Rc<ChunkedBitSet> = Rc::default();
         let mut mhp = Self {
             cfg,
+            all: (0..count as TokenPlace).collect(),
             rows: vec![none.clone(); count],
             several: vec![false; count],
             done: vec![(none, false); count],
@@ -167,23 +170,23 @@ impl<'a> MayHappenInParallel<'a> {
 
     /// The nodes that may run in the super-steps of a node, itself among them where it gets several tasks at once; other
     /// numbers are no nodes.
-    pub fn partners(&self, node: NodeId) -> Cow<'_, RoaringBitmap> {
+    pub fn partners(&self, node: NodeId) -> Cow<'_, ChunkedBitSet> {
         self.others(node.0)
     }
 
     /// The nodes that may run while a deferred node waits; other numbers are no nodes.
-    pub fn partners_waiting(&self, node: NodeId) -> Cow<'_, RoaringBitmap> {
+    pub fn partners_waiting(&self, node: NodeId) -> Cow<'_, ChunkedBitSet> {
         self.others(self.places.deferring(node))
     }
 
     /// The places that another task may be at.
-    fn others(&self, place: TokenPlace) -> Cow<'_, RoaringBitmap> {
+    pub(super) fn others(&self, place: TokenPlace) -> Cow<'_, ChunkedBitSet> {
         let Some(row) = self.rows.get(place as usize) else {
             return Cow::default();
         };
         match self.is_several(place) || !row.contains(place) {
             true => Cow::Borrowed(row),
-            false => Cow::Owned(&**row - RoaringBitmap::from([place])),
+            false => Cow::Owned(&**row - &[place].into_iter().collect()),
         }
     }
 
@@ -305,7 +308,7 @@ impl<'a> MayHappenInParallel<'a> {
 
     /// Tasks that `each` sends: two of them at every two places, also twice at the worker itself.
     fn many(&mut self, places: &[TokenPlace], successor: &Successor) {
-        let all: Rc<RoaringBitmap> = Rc::new(places.iter().copied().collect());
+        let all: Rc<ChunkedBitSet> = Rc::new(places.iter().copied().collect());
         places.iter().for_each(|place| self.grow(*place, &all));
         // Tasks of a deferred worker wait one by one, and run together.
         if let BlockId::Node(worker) = successor.to
@@ -336,7 +339,7 @@ impl<'a> MayHappenInParallel<'a> {
     }
 
     /// Puts places beside one.
-    pub(super) fn grow(&mut self, place: TokenPlace, more: &Rc<RoaringBitmap>) {
+    pub(super) fn grow(&mut self, place: TokenPlace, more: &Rc<ChunkedBitSet>) {
         let Some(row) = self.rows.get(place as usize) else {
             return;
         };
@@ -347,7 +350,7 @@ impl<'a> MayHappenInParallel<'a> {
         let sum = match (row.is_empty(), more.contains(place)) {
             (true, true) => more.clone(),
             (true, false) => {
-                let mut sum = RoaringBitmap::clone(more);
+                let mut sum = ChunkedBitSet::clone(more);
                 sum.insert(place);
                 Rc::new(sum)
             }
@@ -371,10 +374,10 @@ impl<'a> MayHappenInParallel<'a> {
     /// The sum or the difference of two sets. Places behind one fork share theirs: each is made once.
     fn kept_sum(
         &mut self,
-        a: &Rc<RoaringBitmap>,
-        b: &Rc<RoaringBitmap>,
+        a: &Rc<ChunkedBitSet>,
+        b: &Rc<ChunkedBitSet>,
         minus: bool,
-    ) -> Rc<RoaringBitmap> {
+    ) -> Rc<ChunkedBitSet> {
         let key = (Rc::as_ptr(a), Rc::as_ptr(b), minus);
         if let Some([_, _, made]) = self.sums.get(&key) {
             return made.clone();
@@ -385,7 +388,7 @@ impl<'a> MayHappenInParallel<'a> {
         let made = Rc::new(if minus {
             &**a - &**b
         } else {
-            let mut sum = RoaringBitmap::clone(a);
+            let mut sum = ChunkedBitSet::clone(a);
             sum |= &**b;
             sum
         });
@@ -422,7 +425,7 @@ impl<'a> MayHappenInParallel<'a> {
                 false => image.all.clone(),
             };
             if again {
-                let mut all = RoaringBitmap::clone(&beside);
+                let mut all = ChunkedBitSet::clone(&beside);
                 all.extend(own.iter().copied());
                 beside = Rc::new(all);
             }
@@ -438,7 +441,7 @@ impl<'a> MayHappenInParallel<'a> {
     }
 
     /// Nothing else is left: deferred nodes run together, beside what waits at joins.
-    fn wake(&mut self, place: TokenPlace, beside: &RoaringBitmap) {
+    fn wake(&mut self, place: TokenPlace, beside: &ChunkedBitSet) {
         let deferred = self.places.deferred(place);
         let waits = self.places.waits(place).is_some();
         let run = beside.iter().filter_map(|other| match deferred {
@@ -452,7 +455,7 @@ impl<'a> MayHappenInParallel<'a> {
                 .map(|node| node.0)
                 .filter(|_| waits),
         });
-        let run: RoaringBitmap = run.collect();
+        let run: ChunkedBitSet = run.collect();
         self.grow(deferred.map_or(place, |node| node.0), &Rc::new(run));
     }
 
@@ -464,7 +467,7 @@ impl<'a> MayHappenInParallel<'a> {
 
     /// Capped nodes that a task comes to a place only in place of: what another task that comes to one does is not beside
     /// that, but for tasks that are sent.
-    fn stand_in_for(&self, after: &After, to: TokenPlace, beside: &RoaringBitmap) -> RoaringBitmap {
+    fn stand_in_for(&self, after: &After, to: TokenPlace, beside: &ChunkedBitSet) -> ChunkedBitSet {
         let instead = after.capped.iter().filter(|(node, plain)| {
             let senders = self.senders.get(node);
             let sent = senders.is_some_and(|all| !all.is_disjoint(beside));
@@ -474,7 +477,7 @@ impl<'a> MayHappenInParallel<'a> {
     }
 
     /// Where the tasks of a set of places go; `capped` as for [`After::beside`].
-    pub(super) fn image(&mut self, set: &Rc<RoaringBitmap>, capped: Option<NodeId>) -> Rc<Image> {
+    pub(super) fn image(&mut self, set: &Rc<ChunkedBitSet>, capped: Option<NodeId>) -> Rc<Image> {
         let key = (Rc::as_ptr(set), capped);
         if let Some((_, image)) = self.images.get(&key) {
             return image.clone();
@@ -489,12 +492,12 @@ impl<'a> MayHappenInParallel<'a> {
     }
 
     fn image_of<'p>(&self, of: impl Iterator<Item = &'p [TokenPlace]>) -> Image {
-        let (mut all, mut again) = (RoaringBitmap::new(), RoaringBitmap::new());
+        let (mut all, mut again) = (ChunkedBitSet::new(), ChunkedBitSet::new());
         for place in of.flatten().filter(|place| !all.insert(**place)) {
             again.insert(*place);
         }
         Image {
-            once: &all - again,
+            once: &all - &again,
             all: Rc::new(all),
         }
     }
@@ -566,9 +569,9 @@ impl<'a> MayHappenInParallel<'a> {
 
 impl Image {
     /// All but where only some places lead that belong together, with `own` in it all the same.
-    fn without(&self, places: &[TokenPlace], own: TokenPlace) -> Rc<RoaringBitmap> {
+    fn without(&self, places: &[TokenPlace], own: TokenPlace) -> Rc<ChunkedBitSet> {
         let only = |place: &&TokenPlace| **place != own && self.once.contains(**place);
-        let out: RoaringBitmap = places.iter().filter(only).copied().collect();
+        let out: ChunkedBitSet = places.iter().filter(only).copied().collect();
         match out.is_empty() {
             true => self.all.clone(),
             false => Rc::new(&*self.all - &out),
