@@ -222,9 +222,11 @@ impl Resolver<'_> {
             let (field, near) = match at {
                 At::Tool(_) => (None, None),
                 At::Graph(inside) => {
-                    let known = || inside.fields.keys().map(String::as_str);
                     let field = self.field_named(inside, &item.field);
-                    let near = closest(&item.field.node, known()).filter(|_| field.is_none());
+                    let near = match field {
+                        Some(_) => None,
+                        None => closest(&item.field.node, inside.fields.keys().map(String::as_str)),
+                    };
                     (
                         field,
                         near.and_then(|near| inside.fields.get(near).copied()),
