@@ -9,10 +9,9 @@ use petgraph::algo::kosaraju_scc;
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
 use crate::ir::jump::{Arm, Jump, Route, SetItem};
 use crate::ir::node::Work;
-use crate::ir::{Channel, FieldId, Flow, Graph, Node};
+use crate::ir::{Channel, FieldId, Flow, Graph, Node, ToolId};
 
-use super::map::{Map, Tasks, Way, jumps_of};
-use super::reach::tools_of;
+use super::map::{Map, Tasks, Way};
 
 /// How often a place is passed at most, by the count that its route looks at.
 pub(super) struct Cap {
@@ -134,8 +133,8 @@ impl<'g> Counters<'g> {
 
 /// Whether a node that is done always writes its `set` and goes on by its route.
 fn is_plain(flow: &Flow, node: &Node) -> bool {
-    let jumps = |tool| {
-        let tool = flow.tools.get(tool);
+    let jumps = |tool: &ToolId| {
+        let tool = flow.tools.get(*tool);
         let body = tool.and_then(|tool| tool.body.as_ref());
         body.is_some_and(|body| body.goto.is_some())
     };
@@ -147,7 +146,7 @@ fn is_plain(flow: &Flow, node: &Node) -> bool {
         }
         _ => false,
     };
-    let tools = tools_of(node).into_iter().any(jumps);
+    let tools = node.work.tools().iter().any(jumps);
     !leaves && !tools && node.skips.is_empty() && node.on_error.is_none()
 }
 
@@ -223,32 +222,23 @@ fn step(flow: &Flow, graph: &Graph, field: FieldId) -> Option<i64> {
     if known.mode.is_in() || known.ephemeral || known.untracked || reset {
         return None;
     }
-    let mut jumps: Vec<&Jump> = jumps_of(&graph.start);
+    let mut jumps: Vec<&Jump> = graph.start.jumps().collect();
     let mut items: Vec<&SetItem> = Vec::new();
     for node in graph.nodes.iter() {
-        let routes = node.next.iter().chain(&node.on_error);
-        jumps.extend(routes.flat_map(jumps_of));
-        jumps.extend(node.skips.iter().filter_map(|skip| skip.to.as_ref()));
-        jumps.extend(node.max_visits.iter().map(|visits| &visits.to));
+        jumps.extend(node.jumps().map(|(_, jump)| jump));
         items.extend(&node.set);
         let elsewhere = match &node.work {
-            Work::Interrupt { timeout, .. } => {
-                jumps.extend(timeout.iter().map(|timeout| &timeout.to));
-                false
-            }
             Work::Subgraph { into, .. } => into.iter().any(|binding| binding.to == field),
             Work::Extern { writes, .. } => writes.contains(&field),
             _ => false,
         };
-        let tools = tools_of(node);
-        let bodies = tools
-            .iter()
-            .filter_map(|tool| flow.tools.get(*tool)?.body.as_ref());
+        let tools = node.work.tools().iter();
+        let mut bodies = tools.filter_map(|tool| flow.tools.get(*tool)?.body.as_ref());
         let by_tool = |body: &crate::ir::flow::ToolBody| {
             body.fields.contains(&known.name)
                 || body.set.iter().any(|item| item.field == known.name)
         };
-        if elsewhere || bodies.into_iter().any(by_tool) {
+        if elsewhere || bodies.any(by_tool) {
             return None;
         }
     }

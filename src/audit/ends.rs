@@ -3,54 +3,21 @@
 use std::collections::BTreeSet;
 
 use crate::ir::jump::{Jump, Target};
-use crate::ir::node::Work;
 use crate::ir::{Flow, Graph, GraphId};
-
-use super::map::jumps_of;
-
-/// All that is written to jump, with the node that does.
-fn routes(graph: &Graph) -> Vec<(String, Vec<&Jump>)> {
-    let mut all = vec![("start".to_owned(), jumps_of(&graph.start))];
-    for node in &graph.nodes {
-        let mut jumps: Vec<&Jump> = Vec::new();
-        jumps.extend(node.next.iter().flat_map(jumps_of));
-        jumps.extend(node.on_error.iter().flat_map(jumps_of));
-        jumps.extend(node.skips.iter().filter_map(|skip| skip.to.as_ref()));
-        jumps.extend(node.max_visits.iter().map(|visits| &visits.to));
-        if let Work::Interrupt {
-            timeout: Some(timeout),
-            ..
-        } = &node.work
-        {
-            jumps.push(&timeout.to);
-        }
-        all.push((format!("{}.{}", graph.name, node.name), jumps));
-    }
-    for join in &graph.joins {
-        all.push((String::new(), vec![&join.to]));
-    }
-    all
-}
 
 /// Nodes that a run of the graph may begin at.
 pub(super) fn begins(graph: &Graph) -> Vec<String> {
     let mut names = Vec::new();
-    let starts = routes(graph).into_iter().take(1);
-    for jump in starts.flat_map(|(_, jumps)| jumps) {
-        for target in jump
-            .to
-            .iter()
-            .flat_map(|to| [to].into_iter().chain(to.then()))
+    let targets = graph.start.jumps().flat_map(|jump| &jump.to);
+    for target in targets.flat_map(|to| [to].into_iter().chain(to.then())) {
+        let node = match target {
+            Target::Node(id) | Target::Each { worker: id, .. } => graph.nodes.get(*id),
+            _ => None,
+        };
+        if let Some(node) = node
+            && !names.contains(&node.name)
         {
-            let node = match target {
-                Target::Node(id) | Target::Each { worker: id, .. } => graph.nodes.get(*id),
-                _ => None,
-            };
-            if let Some(node) = node
-                && !names.contains(&node.name)
-            {
-                names.push(node.name.clone());
-            }
+            names.push(node.name.clone());
         }
     }
     names
@@ -81,11 +48,7 @@ fn unhandled(flow: &Flow, entry: GraphId) -> BTreeSet<GraphId> {
     while let Some(graph) = waiting.pop().and_then(|id| flow.graphs.get(id)) {
         let open = graph.nodes.iter().filter(|node| node.on_error.is_none());
         for node in open {
-            if let Work::Subgraph { graph, .. } = &node.work
-                && called.insert(*graph)
-            {
-                waiting.push(*graph);
-            }
+            waiting.extend(node.called().filter(|graph| called.insert(*graph)));
         }
     }
     called
@@ -106,14 +69,23 @@ fn ends(graph: &Graph) -> BTreeSet<String> {
         }
         _ => {}
     };
-    for (from, jumps) in routes(graph) {
-        for target in jumps.iter().flat_map(|jump| &jump.to) {
-            target.then().iter().for_each(|then| note(&from, then));
-            note(&from, target);
+    let mut jumps = |from: &str, jump: &Jump| {
+        for target in &jump.to {
+            target.then().iter().for_each(|then| note(from, then));
+            note(from, target);
             if let Target::Computed { table, .. } = target {
-                table.iter().for_each(|end| note(&from, &end.to));
+                table.iter().for_each(|end| note(from, &end.to));
             }
         }
+    };
+    graph.start.jumps().for_each(|jump| jumps("start", jump));
+    graph
+        .joins
+        .iter()
+        .for_each(|join| jumps("a join", &join.to));
+    for node in &graph.nodes {
+        let from = format!("{}.{}", graph.name, node.name);
+        node.jumps().for_each(|(_, jump)| jumps(&from, jump));
     }
     for node in &graph.nodes {
         let from = format!("{}.{}", graph.name, node.name);

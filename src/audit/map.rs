@@ -15,7 +15,6 @@ use crate::ir::{self, Flow};
 
 use super::counter;
 use super::length::Scope;
-use super::reach::tools_of;
 
 /// How many tasks a send makes of its list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -268,20 +267,10 @@ impl<'g> Ways<'g> {
                 arms.push(arm.map(leaves).collect());
             }
         }
-        for tool in tools_of(node) {
-            let body = self
-                .scope
-                .flow
-                .tools
-                .get(tool)
-                .and_then(|tool| tool.body.as_ref());
-            for jump in body
-                .and_then(|body| body.goto.as_ref())
-                .map_or(Vec::new(), jumps_of)
-            {
-                arms.extend(self.tool_jump(node, jump));
-            }
-        }
+        let tools = node.work.tools().iter();
+        let bodies = tools.filter_map(|tool| self.scope.flow.tools.get(*tool)?.body.as_ref());
+        let jumps = bodies.flat_map(|body| &body.goto).flat_map(Route::jumps);
+        arms.extend(jumps.flat_map(|jump| self.tool_jump(node, jump)));
         arms
     }
 
@@ -333,10 +322,7 @@ impl<'g> Ways<'g> {
     }
 
     fn route(&self, route: &Route) -> Vec<Vec<Way>> {
-        match route {
-            Route::Always(jump) => self.jump(jump),
-            Route::Arms(arms) => arms.iter().flat_map(|arm| self.jump(&arm.jump)).collect(),
-        }
+        route.jumps().flat_map(|jump| self.jump(jump)).collect()
     }
 
     /// The arms of a jump: one, or one for each name that it may compute.
@@ -415,13 +401,5 @@ impl<'g> Ways<'g> {
             tasks,
             ..Way::to(gate.unwrap_or(1 + id.index()))
         }]
-    }
-}
-
-/// The jumps of a route.
-pub(super) fn jumps_of(route: &Route) -> Vec<&Jump> {
-    match route {
-        Route::Always(jump) => vec![jump],
-        Route::Arms(arms) => arms.iter().map(|arm| &arm.jump).collect(),
     }
 }

@@ -9,7 +9,7 @@ use crate::ir::node::{Permit, Work};
 use crate::ir::{Flow, GraphId, ToolId};
 
 use super::map::{Map, Way};
-use super::reach::{Reach, stop_name, tools_of};
+use super::reach::{Reach, stop_name};
 
 /// What the answer to a question permits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -116,7 +116,7 @@ pub(super) fn asked_at(
             if let Work::Subgraph { graph, .. } = &node.work {
                 entered.insert(*graph);
             }
-            let calls = !matches!(node.work, Work::Llm(_)) && tools_of(node).contains(&tool);
+            let calls = !matches!(node.work, Work::Llm(_)) && node.work.tools().contains(&tool);
             if calls {
                 found.insert(format!("{}.{}", graph.name, node.name));
             }

@@ -8,7 +8,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::node::Work;
-use crate::ir::{Flow, GraphId, ToolId};
+use crate::ir::{Flow, GraphId};
 
 use super::map::Map;
 
@@ -86,16 +86,6 @@ impl Reach {
                     .map(move |(node, data)| (*id, graph, node, data))
             })
         })
-    }
-}
-
-/// The tools that a node may call.
-pub(super) fn tools_of(node: &Node) -> Vec<ToolId> {
-    match &node.work {
-        Work::Llm(call) | Work::Agent { call, .. } => call.tools.clone(),
-        Work::Tools { tools, .. } => tools.clone(),
-        Work::Call { tool, .. } => vec![*tool],
-        _ => Vec::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::ir::{Flow, GraphId, ModelId, Node, ToolId};
 use super::bound::Bound;
 use super::ends::{begins, exits};
 use super::permitted::{Permission, asked_at, permissions};
-use super::reach::{Reach, stop_name, tools_of};
+use super::reach::{Reach, stop_name};
 use super::weight::{Cost, product, weigh};
 use super::{Served, Services};
 
@@ -305,7 +305,7 @@ fn tools(flow: &Flow, entry: GraphId, services: &Services, reach: &Reach) -> Vec
     let permissions = permissions(flow, reach);
     let mut used: BTreeMap<usize, ToolUse> = BTreeMap::new();
     for (id, graph, node_id, node) in reach.nodes(flow) {
-        for tool_id in tools_of(node) {
+        for tool_id in node.work.tools().iter().copied() {
             let Some(tool) = flow.tools.get(tool_id) else {
                 continue;
             };

@@ -12,8 +12,8 @@ use crate::typed_id;
 use crate::value::{List, Map, Value};
 
 use super::error::Retry;
-use super::flow::{ReducerId, ToolId};
-use super::jump::{Emit, Jump, Route, SetItem, Target};
+use super::flow::{GraphId, ReducerId, ToolId};
+use super::jump::{EdgeKind, Emit, Jump, Route, SetItem, Target};
 use super::narrow::Narrowed;
 use super::node::{Cache, Persist, Require, Skip, Stop, Work};
 use super::text::{Expr, Named, Place};
@@ -378,6 +378,47 @@ pub struct Node {
     pub tags: Vec<String>,
     /// Where it is declared.
     pub at: Place,
+}
+
+impl Node {
+    /// Every jump that is written on it.
+    pub fn jumps(&self) -> impl Iterator<Item = (EdgeKind, &Jump)> {
+        let next = self.next.iter().flat_map(|route| {
+            let kind = match route {
+                Route::Always(_) => EdgeKind::Edge,
+                Route::Arms(_) => EdgeKind::Goto,
+            };
+            route.jumps().map(move |jump| (kind, jump))
+        });
+        let timeout = match &self.work {
+            Work::Interrupt { timeout, .. } => timeout.as_ref(),
+            _ => None,
+        };
+        let skips = self.skips.iter().filter_map(|skip| skip.to.as_ref());
+        let errors = self.on_error.iter().flat_map(Route::jumps);
+        next.chain(skips.map(|jump| (EdgeKind::Skip, jump)))
+            .chain(errors.map(|jump| (EdgeKind::Error, jump)))
+            .chain(
+                self.max_visits
+                    .iter()
+                    .map(|max| (EdgeKind::Visits, &max.to)),
+            )
+            .chain(timeout.map(|timeout| (EdgeKind::Timeout, &timeout.to)))
+    }
+
+    /// The place that its `ends` call so.
+    pub fn end(&self, name: &str) -> Option<&Target> {
+        let end = self.ends.iter().find(|end| end.name == name)?;
+        Some(&end.to)
+    }
+
+    /// The graph that it calls.
+    pub fn called(&self) -> Option<GraphId> {
+        match self.work {
+            Work::Subgraph { graph, .. } => Some(graph),
+            _ => None,
+        }
+    }
 }
 
 /// A name that a node's jumps may use and what it leads to.

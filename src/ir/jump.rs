@@ -97,6 +97,47 @@ pub enum Route {
     Arms(Vec<Arm>),
 }
 
+impl Route {
+    /// Its jumps, of which one is taken.
+    pub fn jumps(&self) -> impl Iterator<Item = &Jump> {
+        let (always, arms) = match self {
+            Route::Always(jump) => (Some(jump), &[][..]),
+            Route::Arms(arms) => (None, arms.as_slice()),
+        };
+        always.into_iter().chain(arms.iter().map(|arm| &arm.jump))
+    }
+}
+
+/// What makes a node take a jump. Tools, called graphs and `exit when` jump without one that is written on the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EdgeKind {
+    /// A static edge, `start` included.
+    Edge,
+    /// Its `goto`, one arm of it.
+    Goto,
+    /// `skip when .. -> target`
+    Skip,
+    /// A tool that jumps.
+    Tool,
+    /// A subgraph that leaves by a name.
+    Child,
+    /// `on_error`
+    Error,
+    /// `max_visits`: taken instead of entering the node.
+    Visits,
+    /// The timeout of an interrupt.
+    Timeout,
+    /// `exit when` of the graph: taken instead of all that a super-step leads to.
+    Exit,
+}
+
+impl EdgeKind {
+    /// Whether the node has done its work where the jump is made.
+    pub fn is_own_way(self) -> bool {
+        matches!(self, EdgeKind::Edge | EdgeKind::Goto)
+    }
+}
+
 /// `when cond -> target` or `else -> target`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Arm {

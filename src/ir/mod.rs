@@ -26,7 +26,7 @@ pub use flow::{
     Event, EventId, Flow, GraphId, Model, ModelId, Reducer, ReducerId, Tool, ToolBody, ToolId,
 };
 pub use graph::{Channel, Field, FieldId, FieldMode, Graph, Join, JoinId, Node, NodeId};
-pub use jump::{Arm, Emit, Jump, Route, SetItem, Target};
+pub use jump::{Arm, EdgeKind, Emit, Jump, Route, SetItem, Target};
 pub use node::{Ask, ModelCall, Work};
 pub use text::{Expr, Place, Template};
 

@@ -102,6 +102,16 @@ impl Work {
             Work::Extern { .. } => "extern",
         }
     }
+
+    /// The tools that it may call, or shows to a model.
+    pub fn tools(&self) -> &[ToolId] {
+        match self {
+            Work::Llm(call) | Work::Agent { call, .. } => &call.tools,
+            Work::Tools { tools, .. } => tools,
+            Work::Call { tool, .. } => std::slice::from_ref(tool),
+            _ => &[],
+        }
+    }
 }
 
 /// A piece of a reply, in the event of `stream as`.

@@ -38,8 +38,8 @@ pub fn valid(flow: &Flow) -> Result<(), Broken> {
         body.reads.iter().try_for_each(|(_, of)| ty(flow, of))?;
         emits(flow, &body.emits)?;
         if let Some(goto) = &body.goto {
-            jumps(goto).try_for_each(|jump| emits(flow, &jump.emits))?;
-            let written = jumps(goto).flat_map(|jump| &jump.set);
+            goto.jumps().try_for_each(|jump| emits(flow, &jump.emits))?;
+            let written = goto.jumps().flat_map(|jump| &jump.set);
             for item in written {
                 if item.field.0 as usize >= body.fields.len() {
                     return Err(format!(
@@ -90,13 +90,6 @@ fn emits(flow: &Flow, emits: &[Emit]) -> Result<(), Broken> {
     emits
         .iter()
         .try_for_each(|emit| known(&flow.events, emit.event, "event"))
-}
-
-fn jumps(route: &Route) -> Box<dyn Iterator<Item = &Jump> + '_> {
-    match route {
-        Route::Always(jump) => Box::new(std::iter::once(jump)),
-        Route::Arms(arms) => Box::new(arms.iter().map(|arm| &arm.jump)),
-    }
 }
 
 /// The indices of one graph.
@@ -217,7 +210,7 @@ impl Within<'_> {
     }
 
     fn route(&self, route: &Route) -> Result<(), Broken> {
-        jumps(route).try_for_each(|jump| self.jump(jump))
+        route.jumps().try_for_each(|jump| self.jump(jump))
     }
 
     fn jump(&self, jump: &Jump) -> Result<(), Broken> {

@@ -1,40 +1,10 @@
 //! All jumps of a graph, each with who makes it. Rules that gather jumps by hand forget one kind or another; here are all.
 
-use crate::ir::{JoinId, NodeId};
+use crate::ir::{EdgeKind, JoinId, NodeId};
 
 use super::graph::Graph;
 use super::node::{Node, Work};
 use super::target::{Jump, Route, SetItem};
-
-/// What makes a node take a jump. Tools, called graphs and `exit when` jump without one that is written on the node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EdgeKind {
-    /// A static edge, `start` included.
-    Edge,
-    /// Its `goto`, one arm of it.
-    Goto,
-    /// `skip when .. -> target`
-    Skip,
-    /// A tool that jumps.
-    Tool,
-    /// A subgraph that leaves by a name.
-    Child,
-    /// `on_error`
-    Error,
-    /// `max_visits`: taken instead of entering the node.
-    Visits,
-    /// The timeout of an interrupt.
-    Timeout,
-    /// `exit when` of the graph: taken instead of all that a super-step leads to.
-    Exit,
-}
-
-impl EdgeKind {
-    /// Whether the node has done its work where the jump is made.
-    pub fn is_own_way(self) -> bool {
-        matches!(self, EdgeKind::Edge | EdgeKind::Goto)
-    }
-}
 
 /// Who makes a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,23 +1,22 @@
 //! Where the tools of a node, or the graph that it runs, jump to.
 
-use crate::ir::{Flow, Node, Route, Target, ToolId, Work};
+use crate::ir::{Flow, Node, Route, Target, Work};
 
 use super::computed;
 
 /// Names among a node's `ends`, and `end`, each with who jumps there.
 pub(super) fn jumps(flow: &Flow, node: &Node) -> Vec<(String, String)> {
-    let tools: &[ToolId] = match &node.work {
-        Work::Agent { call, .. } => &call.tools,
-        Work::Tools { tools, .. } => tools,
-        Work::Call { tool, .. } => std::slice::from_ref(tool),
-        Work::Subgraph { graph, .. } => {
-            let leaves = flow.graphs.get(*graph).map(|graph| graph.leaves.iter());
-            let leaves = leaves.into_iter().flatten();
-            return leaves
-                .map(|name| (name.clone(), "leaves".to_owned()))
-                .collect();
-        }
-        _ => &[],
+    if let Some(graph) = node.called() {
+        let leaves = flow.graphs.get(graph).map(|graph| graph.leaves.iter());
+        let leaves = leaves.into_iter().flatten();
+        return leaves
+            .map(|name| (name.clone(), "leaves".to_owned()))
+            .collect();
+    }
+    let tools = match &node.work {
+        // It only asks for calls.
+        Work::Llm(_) => &[],
+        work => work.tools(),
     };
     let mut found = Vec::new();
     for id in tools {
@@ -25,12 +24,8 @@ pub(super) fn jumps(flow: &Flow, node: &Node) -> Vec<(String, String)> {
             continue;
         };
         let goto = tool.body.as_ref().and_then(|body| body.goto.as_ref());
-        let targets: Vec<&Target> = match goto {
-            None => Vec::new(),
-            Some(Route::Always(jump)) => jump.to.iter().collect(),
-            Some(Route::Arms(arms)) => arms.iter().flat_map(|arm| &arm.jump.to).collect(),
-        };
-        for target in targets {
+        let jumps = goto.into_iter().flat_map(Route::jumps);
+        for target in jumps.flat_map(|jump| &jump.to) {
             let names = match target {
                 Target::Named(name) | Target::Parent(name) => vec![name.clone()],
                 Target::NamedEach { worker, then, .. } => {

@@ -8,7 +8,7 @@ use crate::base::IdVec;
 use crate::base::Span;
 use crate::ir::{FieldId, JoinId, NodeId};
 
-pub use crate::resolve::jumps::EdgeKind;
+pub use crate::ir::EdgeKind;
 
 use super::graph::BlockGraph;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::expr::Type;
 use crate::expr::ty::MESSAGE;
-use crate::ir::{self, Flow, Graph, GraphId, Jump, Node, Route, SetItem, Work};
+use crate::ir::{self, Flow, Graph, GraphId, Node, Route, SetItem, Work};
 use crate::resolve::node::names;
 
 /// What a node does that a person sees.
@@ -80,16 +80,9 @@ fn of_node(flow: &Flow, graph: &Graph, node: &Node) -> Part {
 
 /// Whether a node writes what its model said to a list of messages.
 fn tells(graph: &Graph, node: &Node) -> bool {
-    let ways = node.next.iter().flat_map(jumps);
+    let ways = node.next.iter().flat_map(Route::jumps);
     let mut written = node.set.iter().chain(ways.flat_map(|jump| &jump.set));
     written.any(|item| is_messages(graph, item) && reads_reply(node, &item.value))
-}
-
-fn jumps(route: &Route) -> Vec<&Jump> {
-    match route {
-        Route::Always(jump) => vec![jump],
-        Route::Arms(arms) => arms.iter().map(|arm| &arm.jump).collect(),
-    }
 }
 
 fn is_messages(graph: &Graph, item: &SetItem) -> bool {

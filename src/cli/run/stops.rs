@@ -126,12 +126,8 @@ fn behind<'g>(graph: &'g Graph, branch: &'g Node) -> Vec<&'g str> {
 }
 
 fn led_to(branch: &Node) -> Vec<NodeId> {
-    let jumps = match &branch.next {
-        None => Vec::new(),
-        Some(Route::Always(jump)) => vec![jump],
-        Some(Route::Arms(arms)) => arms.iter().map(|arm| &arm.jump).collect(),
-    };
-    let targets = jumps.into_iter().flat_map(|jump| &jump.to);
+    let jumps = branch.next.iter().flat_map(Route::jumps);
+    let targets = jumps.flat_map(|jump| &jump.to);
     let ends = branch.ends.iter().map(|end| &end.to);
     let mut led = Vec::new();
     let node = |target: &Target| match target {

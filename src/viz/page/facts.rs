@@ -417,7 +417,9 @@ impl<'a> Facts<'a> {
             .into_iter()
             .map(|index| self.field(FieldId(index)).to_owned())
             .collect();
-        let bodies = tools_of(&node.work)
+        let bodies = node
+            .work
+            .tools()
             .iter()
             .filter_map(|id| self.flow.tools.get(*id)?.body.as_ref());
         names.extend(bodies.flat_map(|body| body.reads.iter().map(|(name, _)| name.clone())));
@@ -428,32 +430,18 @@ impl<'a> Facts<'a> {
         let mut names: BTreeSet<String> = BTreeSet::new();
         let field = |item: &SetItem| self.field(item.field).to_owned();
         names.extend(node.set.iter().map(field));
-        for route in node.next.iter().chain(&node.on_error) {
-            match route {
-                Route::Always(jump) => names.extend(jump.set.iter().map(field)),
-                Route::Arms(arms) => {
-                    let items = arms.iter().flat_map(|arm| &arm.jump.set);
-                    names.extend(items.map(field));
-                }
-            }
-        }
+        let jumps = node.jumps();
+        names.extend(jumps.flat_map(|(_, jump)| &jump.set).map(field));
         if let Work::Subgraph { into, .. } = &node.work {
             names.extend(into.iter().map(|one| self.field(one.to).to_owned()));
         }
-        let bodies = tools_of(&node.work)
+        let bodies = node
+            .work
+            .tools()
             .iter()
             .filter_map(|id| self.flow.tools.get(*id)?.body.as_ref());
         names.extend(bodies.flat_map(|body| body.set.iter().map(|item| item.field.clone())));
         names.into_iter().collect()
-    }
-}
-
-fn tools_of(work: &Work) -> &[ToolId] {
-    match work {
-        Work::Llm(call) | Work::Agent { call, .. } => &call.tools,
-        Work::Tools { tools, .. } => tools,
-        Work::Call { tool, .. } => std::slice::from_ref(tool),
-        _ => &[],
     }
 }
 

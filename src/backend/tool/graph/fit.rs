@@ -199,7 +199,11 @@ fn asks(flow: &Flow, graph: GraphId) -> Option<String> {
         if let Work::Interrupt { .. } = node.work {
             return Some(format!("its node `{name}` asks a person"));
         }
-        let mut tools = tools(node).iter().filter_map(|tool| flow.tools.get(*tool));
+        let mut tools = node
+            .work
+            .tools()
+            .iter()
+            .filter_map(|tool| flow.tools.get(*tool));
         let tool = &tools.find(|tool| tool.asks())?.name;
         Some(format!(
             "its node `{name}` asks a person before it calls `{tool}`"
@@ -210,7 +214,7 @@ fn asks(flow: &Flow, graph: GraphId) -> Option<String> {
 /// Tools that a run of the graph may call.
 pub fn tools_of(flow: &Flow, graph: GraphId) -> BTreeSet<ToolId> {
     let nodes = nodes(flow, graph).into_iter();
-    nodes.flat_map(tools).copied().collect()
+    nodes.flat_map(|node| node.work.tools()).copied().collect()
 }
 
 /// The nodes of a graph and of those that it calls.
@@ -229,14 +233,4 @@ fn nodes(flow: &Flow, graph: GraphId) -> Vec<&Node> {
         }
     }
     nodes
-}
-
-/// The tools that a node has.
-fn tools(node: &Node) -> &[ToolId] {
-    match &node.work {
-        Work::Llm(call) | Work::Agent { call, .. } => &call.tools,
-        Work::Tools { tools, .. } => tools,
-        Work::Call { tool, .. } => std::slice::from_ref(tool),
-        _ => &[],
-    }
 }
