@@ -9,7 +9,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::base::id::Id;
 use crate::ir::graph::{End, Graph, Node, NodeId};
-use crate::ir::jump::{Jump, Route, Target};
+use crate::ir::jump::{EdgeKind, Jump, Route, Target};
 use crate::ir::node::Work;
 use crate::ir::{self, Flow};
 
@@ -36,10 +36,6 @@ pub(super) struct Way {
     pub tasks: Tasks,
     /// Whether its cost is counted with this way. That of a join is with its first member.
     pub counts: bool,
-    /// Whether it is taken ahead of what the place asks a person, or though nobody has answered.
-    pub unasked: bool,
-    /// Whether a called graph leaves by it, past what is asked behind the node.
-    pub leaves: bool,
 }
 
 impl Way {
@@ -49,8 +45,6 @@ impl Way {
             to,
             tasks: Tasks::One,
             counts: true,
-            unasked: false,
-            leaves: false,
         }
     }
 }
@@ -76,6 +70,8 @@ pub(super) struct Spot {
     pub members: Vec<usize>,
     /// Where it may lead.
     pub arms: Vec<Vec<Way>>,
+    /// By arm of a node, what makes it be taken.
+    pub kinds: Vec<EdgeKind>,
 }
 
 /// A graph as places; the start is the first.
@@ -134,7 +130,13 @@ impl Map {
             fan_outs: &fan_outs,
         };
         let mut arms = vec![ways.route(&graph.start)];
-        arms.extend(graph.nodes.entries().map(|(id, node)| ways.node(id, node)));
+        for (id, node) in graph.nodes.entries() {
+            let (kinds, of): (Vec<_>, Vec<_>) = ways.node(id, node).into_iter().unzip();
+            if let Some(spot) = map.spots.get_mut(arms.len()) {
+                spot.kinds = kinds;
+            }
+            arms.push(of);
+        }
         for (id, node) in graph.nodes.entries() {
             if let Some(visits) = &node.max_visits {
                 // What comes to a gate as one task each goes on as one task each.
@@ -143,11 +145,11 @@ impl Map {
                     ..Way::to(1 + id.index())
                 };
                 let mut gate = vec![vec![enter]];
-                gate.extend(ways.jump(&visits.to));
+                gate.extend(ways.jump(&visits.to, None));
                 arms.push(gate);
             }
         }
-        arms.extend(graph.joins.iter().map(|join| ways.jump(&join.to)));
+        arms.extend(graph.joins.iter().map(|join| ways.jump(&join.to, None)));
         for (spot, arms) in map.spots.iter_mut().zip(arms) {
             spot.arms = arms;
         }
@@ -209,7 +211,7 @@ struct Ways<'g> {
 
 impl<'g> Ways<'g> {
     /// All that may happen when a node is done, skipped or has failed.
-    fn node(&self, id: NodeId, node: &'g Node) -> Vec<Vec<Way>> {
+    fn node(&self, id: NodeId, node: &'g Node) -> Vec<(EdgeKind, Vec<Way>)> {
         let Scope { flow, graph, .. } = self.scope;
         let here = Ways {
             scope: Scope {
@@ -222,152 +224,121 @@ impl<'g> Ways<'g> {
         here.after(id, node)
     }
 
-    fn after(&self, id: NodeId, node: &Node) -> Vec<Vec<Way>> {
-        let mut arms = match &node.next {
-            Some(route) => self.route(route),
-            None => vec![Vec::new()],
+    fn after(&self, id: NodeId, node: &Node) -> Vec<(EdgeKind, Vec<Way>)> {
+        // Where visits are used up, its gate leads on.
+        let jumps = node.jumps().filter(|(kind, _)| *kind != EdgeKind::Visits);
+        let arms = |(kind, jump)| {
+            let arms = self.jump(jump, None).into_iter();
+            arms.map(move |arm| (kind, arm))
         };
+        let mut arms: Vec<(EdgeKind, Vec<Way>)> = jumps.flat_map(arms).collect();
+        if node.next.is_none() {
+            arms.insert(0, (EdgeKind::Edge, Vec::new()));
+        }
         for join_id in &node.joins {
             let Some(join) = self.scope.graph.joins.get(*join_id) else {
                 continue;
             };
             let first = join.members.iter().min() == Some(&id);
-            for arm in &mut arms {
+            for (_, arm) in arms.iter_mut().filter(|(kind, _)| kind.is_own_way()) {
                 arm.push(Way {
                     counts: first,
                     ..Way::to(self.first_join + join_id.index())
                 });
             }
         }
-        let mut unasked = Vec::new();
-        for skip in &node.skips {
-            unasked.extend(skip.to.iter().flat_map(|to| self.jump(to)));
-        }
-        if let Work::Interrupt {
-            timeout: Some(timeout),
-            ..
-        } = &node.work
-        {
-            unasked.extend(self.jump(&timeout.to));
-        }
-        unasked.extend(node.on_error.iter().flat_map(|route| self.route(route)));
-        let ways = unasked.iter_mut().flatten();
-        ways.for_each(|way| way.unasked = true);
-        arms.extend(unasked);
-        if let Work::Subgraph { graph, .. } = &node.work {
-            let called = self.scope.flow.graphs.get(*graph);
-            let leaves = called.map_or(&[][..], |called| &called.leaves);
-            for name in leaves {
-                let leaves = |way| Way {
-                    unasked: true,
-                    leaves: true,
-                    ..way
-                };
-                let arm = self.named(node, name).into_iter();
-                arms.push(arm.map(leaves).collect());
-            }
-        }
+        let called = node.called().and_then(|id| self.scope.flow.graphs.get(id));
+        let leaves = called.into_iter().flat_map(|called| &called.leaves);
+        let left = |name: &String| {
+            let to = node.end(name);
+            to.map_or(Vec::new(), |to| self.target(to, None))
+        };
+        arms.extend(leaves.map(|name| (EdgeKind::Child, left(name))));
         let tools = node.work.tools().iter();
         let bodies = tools.filter_map(|tool| self.scope.flow.tools.get(*tool)?.body.as_ref());
         let jumps = bodies.flat_map(|body| &body.goto).flat_map(Route::jumps);
-        arms.extend(jumps.flat_map(|jump| self.tool_jump(node, jump)));
+        let jumped = jumps.flat_map(|jump| self.jump(jump, Some(node)));
+        arms.extend(jumped.map(|arm| (EdgeKind::Tool, arm)));
         arms
     }
 
-    /// The way to what a node's `ends` call so.
-    fn named(&self, node: &Node, name: &str) -> Vec<Way> {
-        let end = node.ends.iter().find(|end| end.name == name);
-        end.map(|end| self.target(&end.to)).unwrap_or_default()
-    }
-
-    /// The arms of a tool's jump from a node: its names are those of the node's `ends`.
-    fn tool_jump(&self, node: &Node, jump: &Jump) -> Vec<Vec<Way>> {
-        let mut sure = Vec::new();
-        let mut computed = false;
-        for target in &jump.to {
-            match target {
-                Target::Named(name) => sure.extend(self.named(node, name)),
-                Target::NamedEach {
-                    var,
-                    items,
-                    worker,
-                    then,
-                    ..
-                } => {
-                    sure.extend(self.named(node, worker).into_iter().map(|way| Way {
-                        tasks: self.tasks(var, items),
-                        ..way
-                    }));
-                    let behind = then.iter().flat_map(|target| match target {
-                        Target::Named(name) => self.named(node, name),
-                        _ => Vec::new(),
-                    });
-                    let mut ends = node.ends.iter();
-                    let worker = ends.find_map(|end| match end.to {
-                        Target::Node(id) if end.name == *worker => Some(id),
-                        _ => None,
-                    });
-                    sure.extend(worker.and_then(|id| self.fan_out(id, behind.collect())));
-                }
-                Target::Computed { .. } => computed = true,
-                _ => {}
-            }
-        }
-        if !computed {
-            return vec![sure];
-        }
-        let ends = node.ends.iter();
-        let with = |end: &End| sure.iter().cloned().chain(self.target(&end.to)).collect();
-        ends.map(with).collect()
-    }
-
     fn route(&self, route: &Route) -> Vec<Vec<Way>> {
-        route.jumps().flat_map(|jump| self.jump(jump)).collect()
+        let jumps = route.jumps();
+        jumps.flat_map(|jump| self.jump(jump, None)).collect()
     }
 
-    /// The arms of a jump: one, or one for each name that it may compute.
-    fn jump(&self, jump: &Jump) -> Vec<Vec<Way>> {
+    /// The arms of a jump: one, or one for each name that it may compute. The names of a tool's jump are those that the `ends`
+    /// of its node have.
+    fn jump(&self, jump: &Jump, caller: Option<&Node>) -> Vec<Vec<Way>> {
         let mut sure = Vec::new();
-        let mut computed = Vec::new();
+        let mut computed: Vec<&[End]> = Vec::new();
         for target in &jump.to {
-            match target {
-                Target::Computed { table, .. } => computed.extend(table),
-                target => sure.extend(self.target(target)),
+            match (target, caller) {
+                (Target::Computed { .. }, Some(node)) => computed.push(&node.ends),
+                (Target::Computed { table, .. }, None) => computed.push(table),
+                _ => sure.extend(self.target(target, caller)),
             }
         }
-        if computed.is_empty() {
-            return vec![sure];
-        }
-        let several = jump
-            .to
-            .iter()
-            .filter(|to| matches!(to, Target::Computed { .. }));
-        if several.count() > 1 {
+        computed.retain(|ends| !ends.is_empty());
+        let ways = |end: &End| self.target(&end.to, None);
+        match computed.as_slice() {
+            [] => vec![sure],
+            [ends] => {
+                let with = |end| sure.iter().cloned().chain(ways(end)).collect();
+                ends.iter().map(with).collect()
+            }
             // One name of each at once: all names of all are more than that.
-            sure.extend(computed.iter().flat_map(|end| self.target(&end.to)));
-            return vec![sure];
+            several => {
+                sure.extend(several.iter().copied().flatten().flat_map(ways));
+                vec![sure]
+            }
         }
-        let with = |end: &&End| sure.iter().cloned().chain(self.target(&end.to)).collect();
-        computed.iter().map(with).collect()
     }
 
-    fn target(&self, target: &Target) -> Vec<Way> {
+    fn target(&self, target: &Target, caller: Option<&Node>) -> Vec<Way> {
+        let end = |name: &str| caller?.end(name);
         match target {
             Target::Node(id) => self.way(*id, Tasks::One),
+            Target::Named(name) => end(name).map_or(Vec::new(), |to| self.target(to, None)),
             Target::Each {
                 var,
                 items,
                 worker,
                 then,
                 ..
+            } => self.send(*worker, self.tasks(var, items), (then, None)),
+            Target::NamedEach {
+                var,
+                items,
+                worker,
+                then,
+                ..
             } => {
-                let mut ways = self.way(*worker, self.tasks(var, items));
-                let behind = then.iter().flat_map(|target| self.target(target));
-                ways.extend(self.fan_out(*worker, behind.collect()));
-                ways
+                let Some(Target::Node(worker)) = end(worker) else {
+                    return Vec::new();
+                };
+                // What the list of a tool reads is none of its node's.
+                let scope = Scope {
+                    node: None,
+                    ..self.scope
+                };
+                let tasks = Ways { scope, ..*self }.tasks(var, items);
+                self.send(*worker, tasks, (then, caller))
             }
             _ => Vec::new(),
         }
+    }
+
+    fn send(
+        &self,
+        worker: NodeId,
+        tasks: Tasks,
+        (then, caller): (&[Target], Option<&Node>),
+    ) -> Vec<Way> {
+        let mut ways = self.way(worker, tasks);
+        let behind = then.iter().flat_map(|target| self.target(target, caller));
+        ways.extend(self.fan_out(worker, behind.collect()));
+        ways
     }
 
     /// The way to a place for a fan-out as a whole, where it leads on: to what comes behind its tasks.

@@ -1,14 +1,19 @@
 //! Where calls of tools that ask are permitted ahead, and where they may ask all the same.
+//!
+//! The answer is that of the checker's analysis, [`Unpermitted`]. For it a question permits itself, so that it says as well which
+//! questions every way to a node has passed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::base::IdVec;
+use crate::check::cfg::ControlFlowGraph;
+use crate::check::safety::permitted::unpermitted::{self, Permissions, Permitting, Unpermitted};
 use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::node::{Permit, Work};
 use crate::ir::{Flow, GraphId, ToolId};
 
-use super::map::{Map, Way};
 use super::reach::{Reach, stop_name};
 
 /// What the answer to a question permits.
@@ -83,48 +88,6 @@ pub(super) fn permissions(flow: &Flow, reach: &Reach) -> BTreeMap<ToolId, Vec<Pe
     found
 }
 
-/// The nodes, as `Graph.node`, where a call of the tool may ask: some way comes there and passes no permit of it.
-pub(super) fn asked_at(
-    flow: &Flow,
-    reach: &Reach,
-    entry: GraphId,
-    tool: ToolId,
-) -> BTreeSet<String> {
-    let mut ways = Ways {
-        flow,
-        tool,
-        through: BTreeMap::new(),
-    };
-    // Called graphs come first; of one that calls itself it is not known yet whether a way leads through.
-    for id in &reach.order {
-        if let Some(graph) = flow.graphs.get(*id) {
-            let (_, ends) = ways.unpermitted(graph);
-            ways.through.insert(*id, ends);
-        }
-    }
-    let mut entered = BTreeSet::from([entry]);
-    let mut found = BTreeSet::new();
-    for id in reach.order.iter().rev() {
-        let Some(graph) = flow.graphs.get(*id).filter(|_| entered.contains(id)) else {
-            continue;
-        };
-        let (nodes, _) = ways.unpermitted(graph);
-        for (_, node) in graph.nodes.entries().filter(|(at, _)| nodes.contains(at)) {
-            if ways.permitted_ahead(node) {
-                continue;
-            }
-            if let Work::Subgraph { graph, .. } = &node.work {
-                entered.insert(*graph);
-            }
-            let calls = !matches!(node.work, Work::Llm(_)) && node.work.tools().contains(&tool);
-            if calls {
-                found.insert(format!("{}.{}", graph.name, node.name));
-            }
-        }
-    }
-    found
-}
-
 fn own(node: &Node) -> &[Permit] {
     match &node.work {
         Work::Interrupt { permits, .. } => permits,
@@ -132,93 +95,93 @@ fn own(node: &Node) -> &[Permit] {
     }
 }
 
-/// What is followed for one tool.
-struct Ways<'f> {
+/// What questions have been answered, and which calls they permit, wherever a run comes to.
+pub(super) struct Answers<'f> {
     flow: &'f Flow,
-    tool: ToolId,
-    /// By graph, whether some way from its start to its end passes no permit.
-    through: BTreeMap<GraphId, bool>,
+    /// Tools by their ids, questions by their numbers behind those.
+    ways: Unpermitted<'f>,
+    /// All questions, as `Graph.node`.
+    questions: Vec<String>,
 }
 
-impl Ways<'_> {
-    /// The nodes of a graph that some way from its start comes to without a permit, and whether one comes to its end.
-    fn unpermitted(&self, graph: &Graph) -> (BTreeSet<NodeId>, bool) {
-        let map = Map::of(self.flow, graph);
-        let mut seen = BTreeSet::from([0]);
-        let mut open = vec![0];
-        // Of each join, the members that have come.
-        let mut come: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        let mut ends = !graph.exits.is_empty();
-        while let Some(place) = open.pop() {
-            let Some(spot) = map.spots.get(place) else {
-                continue;
-            };
-            let node = spot.node.and_then(|id| graph.nodes.get(id));
-            if node.is_some_and(|node| self.permitted_ahead(node)) {
-                continue;
-            }
-            let permitted = node.is_some_and(|node| self.permitted_behind(node));
-            let called = node.is_some_and(|node| self.permitted_in_call(node));
-            for arm in &spot.arms {
-                let taken = |way: &&Way| match way.leaves {
-                    true => !called,
-                    false => way.unasked || !permitted,
-                };
-                ends |= arm.is_empty() && (!permitted || node.is_some_and(goes_past));
-                for way in arm.iter().filter(taken) {
-                    let members = map.spots.get(way.to).map_or(&[][..], |to| &to.members);
-                    let here = come.entry(way.to).or_default();
-                    here.insert(place);
-                    let all = members.iter().all(|member| here.contains(member));
-                    if all && seen.insert(way.to) {
-                        open.push(way.to);
-                    }
-                }
-            }
+impl<'f> Answers<'f> {
+    /// Those of a run of a graph.
+    pub fn of(flow: &'f Flow, entry: GraphId, cfgs: &'f IdVec<GraphId, ControlFlowGraph>) -> Self {
+        let mut questions = Vec::new();
+        let graphs = flow.graphs.iter().zip(cfgs).map(|(graph, cfg)| {
+            let nodes = graph.nodes.iter();
+            let nodes = nodes.map(|node| of_node(flow, graph, node, &mut questions));
+            let nodes = nodes.collect();
+            Permitting { cfg, nodes }
+        });
+        let graphs = graphs.collect();
+        let count = flow.tools.len() + questions.len();
+        Self {
+            flow,
+            ways: Unpermitted::new(graphs, vec![entry], count),
+            questions,
         }
-        let nodes = seen.iter().filter_map(|place| map.spots.get(*place)?.node);
-        (nodes.collect(), ends)
     }
 
-    fn permits(&self, permits: &[Permit]) -> bool {
-        permits.iter().any(|permit| permit.tool == self.tool)
+    /// The questions that every way to a node has passed, those ahead of all that it does among them; `None` where a run never
+    /// comes to it.
+    pub fn before(&self, at: (GraphId, NodeId)) -> Option<BTreeSet<String>> {
+        let passed = self.ways.passed(at)?;
+        let questions = self.questions.iter().enumerate();
+        let passed = questions.filter(|(i, _)| passed.contains(self.flow.tools.len() + i));
+        Some(passed.map(|(_, name)| name.clone()).collect())
     }
 
-    /// Whether a question ahead of all that the node does permits it.
-    fn permitted_ahead(&self, node: &Node) -> bool {
-        let mut ahead = node.stops.iter().filter(|stop| !stop.after);
-        ahead.any(|stop| self.permits(&stop.permits))
-    }
-
-    /// Whether the node's own way on is behind a permit.
-    fn permitted_behind(&self, node: &Node) -> bool {
-        let mut behind = node.stops.iter().filter(|stop| stop.after);
-        let asked = self.permits(own(node)) || behind.any(|stop| self.permits(&stop.permits));
-        (asked || self.permitted_in_call(node)) && !leads_on(node)
-    }
-
-    /// Whether each way through the graph that the node calls passes a permit.
-    fn permitted_in_call(&self, node: &Node) -> bool {
-        match &node.work {
-            Work::Subgraph { graph, .. } => !self.through.get(graph).copied().unwrap_or(true),
-            _ => false,
-        }
+    /// The tools of which a call in a node may ask.
+    pub fn asking<'a>(
+        &'a self,
+        at: (GraphId, NodeId),
+        node: &'a Node,
+    ) -> impl Iterator<Item = ToolId> + 'a {
+        let asking = asking(self.flow, node);
+        asking.filter(move |tool| self.ways.come_to(at, tool.0 as usize))
     }
 }
 
-/// Whether some way out of the node is taken though nobody has answered.
-fn goes_past(node: &Node) -> bool {
-    let waits = matches!(
-        &node.work,
-        Work::Interrupt {
-            timeout: Some(_),
-            ..
-        }
-    );
-    waits || node.on_error.is_some() || node.skips.iter().any(|skip| skip.to.is_some())
+/// The tools that a node calls and that ask. An `llm` only asks for calls.
+fn asking<'a>(flow: &'a Flow, node: &'a Node) -> impl Iterator<Item = ToolId> + 'a {
+    let tools = match &node.work {
+        Work::Llm(_) => &[],
+        work => work.tools(),
+    };
+    let asks = |tool: &ToolId| flow.tools.get(*tool).is_some_and(|tool| tool.asks());
+    tools.iter().copied().filter(asks)
 }
 
-/// Whether a `skip` without a target leads on, past what the node does and asks.
-fn leads_on(node: &Node) -> bool {
-    node.skips.iter().any(|skip| skip.to.is_none())
+fn of_node(flow: &Flow, graph: &Graph, node: &Node, questions: &mut Vec<String>) -> Permissions {
+    let mut answered = |name: &str, permits: &[Permit]| {
+        let mut given = vec![unpermitted::Permission {
+            of: flow.tools.len() + questions.len(),
+            lasts: true,
+        }];
+        questions.push(stop_name(graph, name));
+        given.extend(permits.iter().map(|permit| unpermitted::Permission {
+            of: permit.tool.0 as usize,
+            lasts: !permit.once || permit.each.is_some(),
+        }));
+        given
+    };
+    let mut found = Permissions {
+        uses: asking(flow, node).map(|tool| tool.0 as usize).collect(),
+        repeats: !matches!(node.work, Work::Call { .. }),
+        skips: node.skips.iter().any(|skip| skip.to.is_none()),
+        calls: node.called(),
+        ..Permissions::default()
+    };
+    if let Work::Interrupt { permits, .. } = &node.work {
+        found.behind.extend(answered(&node.name, permits));
+    }
+    for stop in &node.stops {
+        let given = answered(&stop.name, &stop.permits);
+        match stop.after {
+            true => found.behind.extend(given),
+            false => found.ahead.extend(given),
+        }
+    }
+    found
 }

@@ -10,7 +10,7 @@ use crate::ir::{Flow, GraphId, ModelId, Node, ToolId};
 
 use super::bound::Bound;
 use super::ends::{begins, exits};
-use super::permitted::{Permission, asked_at, permissions};
+use super::permitted::{Permission, permissions};
 use super::reach::{Reach, stop_name};
 use super::weight::{Cost, product, weigh};
 use super::{Served, Services};
@@ -155,7 +155,7 @@ pub(super) fn fill(
         model_calls: worst.calls,
         output_tokens: worst.tokens,
         models: Vec::new(),
-        tools: tools(flow, entry, services, reach),
+        tools: tools(flow, services, reach),
         interrupts: Vec::new(),
         secrets: BTreeMap::new(),
         leaves: BTreeMap::new(),
@@ -301,7 +301,7 @@ fn narrowed(node: &Node, tool: ToolId) -> [BTreeSet<String>; 2] {
     [conditions.collect(), fixed.collect()]
 }
 
-fn tools(flow: &Flow, entry: GraphId, services: &Services, reach: &Reach) -> Vec<ToolUse> {
+fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
     let permissions = permissions(flow, reach);
     let mut used: BTreeMap<usize, ToolUse> = BTreeMap::new();
     for (id, graph, node_id, node) in reach.nodes(flow) {
@@ -327,10 +327,7 @@ fn tools(flow: &Flow, entry: GraphId, services: &Services, reach: &Reach) -> Vec
                 narrowed: conditions.clone(),
                 fixed: fixed.clone(),
                 nodes: BTreeMap::new(),
-                asks_at: match tool.asks() {
-                    true => asked_at(flow, reach, entry, tool_id),
-                    false => BTreeSet::new(),
-                },
+                asks_at: reach.asks.get(&tool_id).cloned().unwrap_or_default(),
                 permitted: permissions.get(&tool_id).cloned().unwrap_or_default(),
             });
             let before = reach

@@ -16,8 +16,11 @@ use super::cfg::finish::{can_reach_exit, ends};
 use super::cfg::{BlockId, BlockSet, ControlFlowGraph, Successor};
 
 /// For each graph the nodes that call it, in the order declared.
-pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
-    let mut callers: IdVec<GraphId, Vec<_>> = program.graphs.ids().map(|_| Vec::new()).collect();
+pub type Callers = IdVec<GraphId, Vec<(GraphId, NodeId)>>;
+
+/// The callers of all graphs.
+pub fn callers(program: &Program) -> Callers {
+    let mut callers: Callers = program.graphs.ids().map(|_| Vec::new()).collect();
     for (id, graph) in program.graphs.entries() {
         for (node, declared) in graph.nodes.entries() {
             let called = declared.called();
@@ -56,11 +59,15 @@ pub fn cycles(program: &Program) -> BTreeMap<GraphId, usize> {
 }
 
 /// Looks at each graph, and again at those that call one of which more is known now, until nothing more is.
-pub fn settle(program: &Program, mut look: impl FnMut(GraphId) -> bool) {
-    let callers = callers(program);
+pub fn settle(program: &Program, look: impl FnMut(GraphId) -> bool) {
+    settle_callers(&callers(program), look);
+}
+
+/// The same, of graphs whose callers are known.
+pub fn settle_callers(callers: &Callers, mut look: impl FnMut(GraphId) -> bool) {
     // What is called stands mostly behind what calls it.
-    let mut open: VecDeque<GraphId> = program.graphs.ids().rev().collect();
-    let mut waiting: BTreeSet<GraphId> = program.graphs.ids().collect();
+    let mut open: VecDeque<GraphId> = callers.ids().rev().collect();
+    let mut waiting: BTreeSet<GraphId> = callers.ids().collect();
     while let Some(id) = open.pop_front() {
         waiting.remove(&id);
         if look(id) {

@@ -2,7 +2,7 @@
 //!
 //! [`unpermitted`] is the analysis. [`unseen`] are the tools whose arguments a person may never have seen, which the rules of values ask.
 
-mod unpermitted;
+pub mod unpermitted;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ use crate::resolve::program::{Graph, Node, Permit, Program, Tool, Work};
 
 use super::super::cfg::ControlFlowGraph;
 use super::in_scope;
-use unpermitted::Unpermitted;
+use super::roots;
+use unpermitted::{Permission, Permissions, Permitting, Unpermitted};
 
 /// Most permits of the same tool that one note points at.
 const SHOWN: usize = 3;
@@ -28,18 +29,61 @@ pub fn at_calls(
         return;
     }
     let permits = permits(program);
-    let ways = Unpermitted::new(program, cfgs, &permits);
+    let ways = unpermitted(program, cfgs);
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             for (used, place) in asking(program, graph, node) {
-                if ways.come_to((id, at), used) {
+                let number = used.0 as usize;
+                if ways.come_to((id, at), number) {
                     let known = permits.get(&used).map_or(&[][..], Vec::as_slice);
                     if let Some(tool) = program.tools.get(used) {
-                        diags.push(note(node, tool, place, known, ways.way((id, at), used)));
+                        let way = ways.way((id, at), number);
+                        diags.push(note(node, tool, place, known, way));
                     }
                 }
             }
         }
+    }
+}
+
+/// Where some way of the program comes to without a permit of a tool.
+fn unpermitted<'a>(
+    program: &Program,
+    cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
+) -> Unpermitted<'a> {
+    let graphs = program.graphs.iter().zip(cfgs).map(|(graph, cfg)| {
+        let nodes = graph.nodes.iter();
+        let nodes = nodes.map(|node| permissions(program, graph, node));
+        let nodes = nodes.collect();
+        Permitting { cfg, nodes }
+    });
+    let graphs = graphs.collect();
+    Unpermitted::new(graphs, roots(program), program.tools.len())
+}
+
+fn permissions(program: &Program, graph: &Graph, node: &Node) -> Permissions {
+    let given = |permit: &Permit| {
+        Some(Permission {
+            of: permit.tool?.0 as usize,
+            lasts: !permit.once || permit.each.is_some(),
+        })
+    };
+    let stops = |after| {
+        let stops = node.stops.iter().filter(move |stop| stop.after == after);
+        stops.flat_map(|stop| &stop.permits)
+    };
+    let own = match &node.work {
+        Work::Interrupt { permits, .. } => permits.as_slice(),
+        _ => &[],
+    };
+    let uses = asking(program, graph, node).into_iter();
+    Permissions {
+        ahead: stops(false).filter_map(given).collect(),
+        behind: own.iter().chain(stops(true)).filter_map(given).collect(),
+        uses: uses.map(|(tool, _)| tool.0 as usize).collect(),
+        repeats: !matches!(node.work, Work::Call { .. }),
+        skips: node.skips.iter().any(|skip| skip.to.is_none()),
+        calls: node.called().map(|(child, _)| child),
     }
 }
 

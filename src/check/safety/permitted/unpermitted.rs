@@ -1,7 +1,10 @@
-//! Where some way of a run comes to without a permit of a tool.
+//! Where some way of a run comes to without a permission.
 //!
-//! A forward analysis with two sets of tools: of which some way comes to a block without a `permit` that is left, and of which
-//! without one that lasts, which is for any number of calls. Where ways meet,
+//! It is asked of a program ([`at_calls`](super::at_calls)), and of the IR by `graphc audit`: what it has to know of a node are
+//! [`Permissions`]. They are numbers, of tools or of whatever else answers stand for.
+//!
+//! A forward analysis with two sets of permissions: which some way to a block has not, and of which it has none that lasts,
+//! which is for any number of calls. Where ways meet,
 //! one of them is enough; at a join none of its members may have one, as the permissions of all of them are passed on. A
 //! called graph is a summary: which ways through it, to its end or to where it leaves for a node of its caller, pass no permit.
 //!
@@ -13,18 +16,50 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use fixedbitset::FixedBitSet;
 
 use crate::base::{IdVec, Span};
-use crate::ir::{GraphId, JoinId, NodeId, ToolId};
-use crate::resolve::program::{Graph, Node, Permit, Program, Work};
+use crate::ir::{GraphId, JoinId, NodeId};
 
-use super::super::super::calls::{callers, settle};
+use super::super::super::calls::{Callers, settle_callers};
 use super::super::super::cfg::{BlockId, ControlFlowGraph, EdgeKind, Transition};
-use super::super::roots;
-use super::asking;
 
 /// Most arrows of a way that are shown.
 const SHOWN: usize = 6;
 
-/// The tools that have a permit and of which some way to a place has none, by their ids.
+/// What the answer to a question gives.
+#[derive(Debug, Clone, Copy)]
+pub struct Permission {
+    /// Its number.
+    pub of: usize,
+    /// It is for any number of calls.
+    pub lasts: bool,
+}
+
+/// What a node does with permissions.
+#[derive(Debug, Default)]
+pub struct Permissions {
+    /// Those that questions ahead of all that it does give.
+    pub ahead: Vec<Permission>,
+    /// Those that its own question gives, and those ahead of its way on.
+    pub behind: Vec<Permission>,
+    /// What its calls use up.
+    pub uses: Vec<usize>,
+    /// Whether it may make a call again.
+    pub repeats: bool,
+    /// Whether a `skip` without a target leads by its way on.
+    pub skips: bool,
+    /// The graph that it calls.
+    pub calls: Option<GraphId>,
+}
+
+/// A graph with the permissions of its nodes.
+#[derive(Debug)]
+pub struct Permitting<'a> {
+    /// Where a run of it can go.
+    pub cfg: &'a ControlFlowGraph,
+    /// By node.
+    pub nodes: IdVec<NodeId, Permissions>,
+}
+
+/// The permissions that some way to a place has not, of those that something gives, by their numbers.
 #[derive(Clone)]
 struct Lacking {
     /// None is left.
@@ -54,107 +89,116 @@ impl Lacking {
         self.any.union_with(&spent);
     }
 
-    fn permit<'p>(mut self, permits: impl Iterator<Item = &'p Permit>) -> Self {
-        for permit in permits {
-            let tool = permit.tool.map_or(usize::MAX, |tool| tool.0 as usize);
-            if self.any.contains(tool) || self.lasting.contains(tool) {
-                self.any.remove(tool);
-                if !permit.once || permit.each.is_some() {
-                    self.lasting.remove(tool);
-                }
+    fn permit(mut self, given: &[Permission]) -> Self {
+        for permission in given {
+            self.any.remove(permission.of);
+            if permission.lasts {
+                self.lasting.remove(permission.of);
             }
         }
         self
     }
 }
 
-/// Where some way comes to without a permit.
+/// Where some way comes to without a permission.
 pub struct Unpermitted<'a> {
-    program: &'a Program,
-    cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
-    /// Of all tools that have a permit; of others no way has one.
+    graphs: IdVec<GraphId, Permitting<'a>>,
+    /// Of all that something gives; of others no way has one.
     all: Lacking,
     none: Lacking,
-    /// The nodes that call tools which have a permit, or a graph that does, with those tools.
+    /// The nodes whose calls use up what something gives, or that call a graph which does.
     uses: BTreeMap<(GraphId, NodeId), FixedBitSet>,
-    /// By graph: the tools that some way through it has no permit of, to its end or to where it leaves for a node of its caller.
+    /// What any call uses up.
+    used: FixedBitSet,
+    /// By graph: what some way through it has not, to its end or to where it leaves for a node of its caller.
     through: IdVec<GraphId, Lacking>,
-    /// By graph and node: the tools that some way to the node has no permit of, where it begins.
+    /// By graph and node: what some way to the node has not, where it begins.
     at: BTreeMap<GraphId, Vec<Lacking>>,
-    callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
+    callers: Callers,
     /// Graphs that a run may begin with.
     roots: Vec<GraphId>,
     arrows: BTreeMap<GraphId, Arrows>,
 }
 
-/// From where, and by which arrow, a way without a permit of a tool, by its number, comes first to a block; from nowhere where the
+/// From where, and by which arrow, a way without a permission that calls use up comes first to a block; from nowhere where the
 /// graph begins.
 type Arrows = HashMap<(BlockId, usize), (Option<BlockId>, Span)>;
 
 impl<'a> Unpermitted<'a> {
-    /// Follows all ways of the program. `permits` are those of each tool that has one.
-    pub fn new(
-        program: &'a Program,
-        cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
-        permits: &BTreeMap<ToolId, Vec<&Permit>>,
-    ) -> Self {
-        let empty = FixedBitSet::with_capacity(program.tools.len());
-        let mut tools = empty.clone();
-        tools.extend(permits.keys().map(|tool| tool.0 as usize));
-        let both = |tools: FixedBitSet| Lacking {
-            any: tools.clone(),
-            lasting: tools,
+    /// Follows all ways that begin with one of the `roots`. Permissions have numbers below `count`.
+    pub fn new(graphs: IdVec<GraphId, Permitting<'a>>, roots: Vec<GraphId>, count: usize) -> Self {
+        let empty = FixedBitSet::with_capacity(count);
+        let mut given = empty.clone();
+        let mut used = empty.clone();
+        let mut callers: Callers = graphs.iter().map(|_| Vec::new()).collect();
+        for (id, graph) in graphs.entries() {
+            for (at, node) in graph.nodes.entries() {
+                given.extend(node.ahead.iter().chain(&node.behind).map(|one| one.of));
+                used.extend(node.uses.iter().copied());
+                let callers = node.calls.and_then(|called| callers.get_mut(called));
+                callers.into_iter().for_each(|list| list.push((id, at)));
+            }
+        }
+        used.intersect_with(&given);
+        let both = |of: FixedBitSet| Lacking {
+            any: of.clone(),
+            lasting: of,
         };
         let none = both(empty);
         let mut found = Self {
-            program,
-            cfgs,
             uses: BTreeMap::new(),
-            through: program.graphs.ids().map(|_| none.clone()).collect(),
-            all: both(tools),
+            through: graphs.ids().map(|_| none.clone()).collect(),
+            graphs,
+            all: both(given),
             none,
+            used,
             at: BTreeMap::new(),
-            callers: callers(program),
-            roots: roots(program),
+            callers,
+            roots,
             arrows: BTreeMap::new(),
         };
-        if !permits.is_empty() {
+        if !found.all.any.is_clear() {
             found.uses = found.uses();
             found.summaries();
-            found.entries();
         }
+        found.entries();
         found
     }
 
-    /// Whether some way comes to a call of the tool in a node without a permit of it, or the node may call it again when a permit for
+    /// Whether some way comes to a call in a node without the permission, or the node may make the call again when a permission for
     /// one call is used.
-    pub fn come_to(&self, call: (GraphId, NodeId), tool: ToolId) -> bool {
-        let tool = tool.0 as usize;
+    pub fn come_to(&self, call: (GraphId, NodeId), number: usize) -> bool {
         let Some((node, begins)) = self.node(call).zip(self.begins(call)) else {
-            return !self.all.any.contains(tool);
+            return !self.all.any.contains(number);
         };
-        let many = !matches!(node.work, Work::Call { .. });
-        !self.all.any.contains(tool)
-            || begins.any.contains(tool)
-            || many && begins.lasting.contains(tool)
+        !self.all.any.contains(number)
+            || begins.any.contains(number)
+            || node.repeats && begins.lasting.contains(number)
     }
 
-    /// The nodes that call tools which have a permit.
+    /// The permissions that each way to what a node does has passed, whether they are left or not; `None` where a run never comes to
+    /// the node.
+    pub fn passed(&self, (graph, at): (GraphId, NodeId)) -> Option<FixedBitSet> {
+        let cfg = self.graphs.get(graph)?.cfg;
+        let begins = self.begins((graph, at))?;
+        let passed = self.all.any.difference(&begins.any).collect();
+        cfg.reached().contains(BlockId::Node(at)).then_some(passed)
+    }
+
+    /// The nodes whose calls use up what something gives.
     fn uses(&self) -> BTreeMap<(GraphId, NodeId), FixedBitSet> {
         let mut uses = BTreeMap::new();
         let none = &self.none.any;
-        for (id, graph) in self.program.graphs.entries() {
+        for (id, graph) in self.graphs.entries() {
             for (at, node) in graph.nodes.entries() {
-                for (tool, _) in asking(self.program, graph, node) {
-                    if self.all.any.contains(tool.0 as usize) {
-                        let used = uses.entry((id, at)).or_insert_with(|| none.clone());
-                        used.insert(tool.0 as usize);
-                    }
+                for number in node.uses.iter().filter(|of| self.all.any.contains(**of)) {
+                    let used = uses.entry((id, at)).or_insert_with(|| none.clone());
+                    used.insert(*number);
                 }
             }
         }
         // A called graph uses up what its nodes do.
-        settle(self.program, |id| {
+        settle_callers(&self.callers, |id| {
             let of = uses.range((id, NodeId(0))..=(id, NodeId(u32::MAX)));
             let mut used = none.clone();
             of.for_each(|(_, of)| used.union_with(of));
@@ -172,14 +216,13 @@ impl<'a> Unpermitted<'a> {
 
     /// What a node lacks when the questions ahead of it are answered.
     fn begins(&self, (graph, at): (GraphId, NodeId)) -> Option<Lacking> {
-        let begins = self.at.get(&graph)?.get(at.0 as usize)?;
-        Some(asked_before(self.node((graph, at))?, begins.clone()))
+        let begins = self.at.get(&graph)?.get(at.0 as usize)?.clone();
+        Some(begins.permit(&self.node((graph, at))?.ahead))
     }
 
-    /// A way by which a call of the tool in a node comes without a permit of it: its last arrows, those of callers before those of
+    /// A way by which a call in a node comes without the permission: its last arrows, those of callers before those of
     /// the graph that they call.
-    pub fn way(&self, call: (GraphId, NodeId), tool: ToolId) -> Vec<(Span, String)> {
-        let number = tool.0 as usize;
+    pub fn way(&self, call: (GraphId, NodeId), number: usize) -> Vec<(Span, String)> {
         if !self.all.any.contains(number) {
             return Vec::new();
         }
@@ -189,9 +232,10 @@ impl<'a> Unpermitted<'a> {
         while let Some((id, node)) = open.take_if(|(id, _)| seen.insert(*id)) {
             self.arrows_back((id, node), number, &mut found);
             open = self.caller(id, number);
-            if let Some(caller) = open.and_then(|at| self.node(at)) {
-                let name = &caller.name;
-                found.push((name.span, format!("`{}` calls the graph", name.node)));
+            let block = |(id, at)| self.graphs.get(id)?.cfg.nodes.get(at);
+            if let Some(caller) = open.and_then(block) {
+                let text = format!("`{}` calls the graph", caller.name);
+                found.push((caller.span, text));
             }
             if found.len() >= SHOWN {
                 break;
@@ -209,9 +253,10 @@ impl<'a> Unpermitted<'a> {
         number: usize,
         found: &mut Vec<(Span, String)>,
     ) {
-        let Some((cfg, arrows)) = self.cfgs.get(id).zip(self.arrows.get(&id)) else {
+        let Some((graph, arrows)) = self.graphs.get(id).zip(self.arrows.get(&id)) else {
             return;
         };
+        let cfg = graph.cfg;
         let mut at = Some(BlockId::Node(node));
         while let Some(block) = at.filter(|_| found.len() < SHOWN) {
             let Some((from, span)) = arrows.get(&(block, number)) else {
@@ -226,7 +271,7 @@ impl<'a> Unpermitted<'a> {
         }
     }
 
-    /// A node that calls the graph without a permit.
+    /// A node that calls the graph without the permission.
     fn caller(&self, id: GraphId, number: usize) -> Option<(GraphId, NodeId)> {
         let mut callers = self.callers.get(id)?.iter().copied();
         callers
@@ -237,13 +282,14 @@ impl<'a> Unpermitted<'a> {
             .filter(|_| !self.roots.contains(&id))
     }
 
-    fn node(&self, (graph, node): (GraphId, NodeId)) -> Option<&'a Node> {
-        self.program.graphs.get(graph)?.nodes.get(node)
+    fn node(&self, (graph, node): (GraphId, NodeId)) -> Option<&Permissions> {
+        self.graphs.get(graph)?.nodes.get(node)
     }
 
     /// What each graph lets through, callers again where a called graph lets more through.
     fn summaries(&mut self) {
-        settle(self.program, |id| {
+        let callers = self.callers.clone();
+        settle_callers(&callers, |id| {
             let behind = self.follow(id, &self.all).behind;
             let known = self.through.get_mut(id);
             known.is_some_and(|known| known.join(&behind))
@@ -263,15 +309,16 @@ impl<'a> Unpermitted<'a> {
                 continue;
             };
             let Followed { at, arrows, .. } = self.follow(id, &start);
-            let nodes = self.program.graphs.get(id).into_iter();
-            let nodes = nodes.flat_map(|graph| &graph.nodes).zip(&at);
-            for (node, here) in nodes {
-                let Some((child, _)) = node.called() else {
+            let graph = self.graphs.get(id);
+            for ((at, node), here) in graph.iter().flat_map(|of| of.nodes.entries()).zip(&at) {
+                let reached = |of: &Permitting<'_>| of.cfg.reached().contains(BlockId::Node(at));
+                let Some(child) = node.calls.filter(|_| graph.is_some_and(reached)) else {
                     continue;
                 };
-                let given = asked_before(node, here.clone());
+                let given = here.clone().permit(&node.ahead);
+                let fresh = !begins.contains_key(&child);
                 let known = begins.entry(child).or_insert_with(|| self.none.clone());
-                if known.join(&given) {
+                if known.join(&given) || fresh {
                     open.push(child);
                 }
             }
@@ -287,9 +334,10 @@ impl<'a> Unpermitted<'a> {
             arrows: Arrows::new(),
             behind: self.none.clone(),
         };
-        let (Some(graph), Some(cfg)) = (self.program.graphs.get(id), self.cfgs.get(id)) else {
+        let Some(graph) = self.graphs.get(id) else {
             return found;
         };
+        let cfg = graph.cfg;
         found.at = vec![self.none.clone(); cfg.count()];
         let mut following = Following {
             ways: self,
@@ -318,7 +366,7 @@ impl<'a> Unpermitted<'a> {
     fn behind(
         &self,
         at: (GraphId, NodeId),
-        node: &Node,
+        node: &Permissions,
         kind: EdgeKind,
         begins: &Lacking,
     ) -> Lacking {
@@ -334,28 +382,22 @@ impl<'a> Unpermitted<'a> {
         if kind == EdgeKind::Error {
             return with_used(begins.clone());
         }
-        let asked = asked_before(node, begins.clone());
-        let through = (node.called()).and_then(|(child, _)| self.through.get(child));
+        let asked = begins.clone().permit(&node.ahead);
+        let through = node.calls.and_then(|child| self.through.get(child));
         let below = |mut lacking: Lacking| {
             through
                 .into_iter()
                 .for_each(|through| lacking.meet(through));
             lacking
         };
-        let skipped = node.skips.iter().any(|skip| skip.to.is_none());
         match kind {
-            EdgeKind::Child => return below(asked),
-            EdgeKind::Edge | EdgeKind::Goto if !skipped => {}
-            EdgeKind::Skip | EdgeKind::Timeout => return asked,
-            _ => return with_used(asked),
+            EdgeKind::Child => below(asked),
+            EdgeKind::Edge | EdgeKind::Goto if !node.skips => {
+                with_used(below(asked)).permit(&node.behind)
+            }
+            EdgeKind::Skip | EdgeKind::Timeout => asked,
+            _ => with_used(asked),
         }
-        let own = match &node.work {
-            Work::Interrupt { permits, .. } => permits.as_slice(),
-            _ => &[],
-        };
-        let after = node.stops.iter().filter(|stop| stop.after);
-        let after = after.flat_map(|stop| &stop.permits);
-        with_used(below(asked)).permit(own.iter().chain(after))
     }
 }
 
@@ -371,7 +413,7 @@ struct Followed {
 /// The analysis of one graph under way.
 struct Following<'f, 'a> {
     ways: &'f Unpermitted<'a>,
-    of: (GraphId, &'a Graph),
+    of: (GraphId, &'f Permitting<'a>),
     cfg: &'a ControlFlowGraph,
     found: Followed,
     /// Blocks to which something new has come, first in, first out: so a join comes behind its members.
@@ -414,8 +456,8 @@ impl Following<'_, '_> {
 
     fn lead_on(&mut self, from: Option<BlockId>, transition: &Transition, lacking: &Lacking) {
         for successor in &transition.successors {
-            for tool in lacking.any.ones() {
-                let arrow = self.found.arrows.entry((successor.to, tool));
+            for number in lacking.any.intersection(&self.ways.used) {
+                let arrow = self.found.arrows.entry((successor.to, number));
                 arrow.or_insert((from, transition.span));
             }
             let number = self.cfg.number(successor.to);
@@ -465,10 +507,4 @@ impl Following<'_, '_> {
         }
         met
     }
-}
-
-/// Without what the questions permit that are asked ahead of all that the node does.
-fn asked_before(node: &Node, lacking: Lacking) -> Lacking {
-    let before = node.stops.iter().filter(|stop| !stop.after);
-    lacking.permit(before.flat_map(|stop| &stop.permits))
 }
