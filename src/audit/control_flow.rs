@@ -1,4 +1,4 @@
-//! From a graph's places to the control-flow graph that the checker's analyses go over.
+//! From a graph's blocks to the control-flow graph that the checker's analyses go over.
 
 use std::collections::BTreeSet;
 
@@ -8,16 +8,16 @@ use crate::check::cfg::{Block, BlockId, ControlFlowGraph, Successor, Transition}
 use crate::ir::graph::{Graph, JoinId, NodeId};
 use crate::ir::jump::EdgeKind;
 
-use super::map::{Map, Spot, Tasks, Way};
+use super::map::{self, Map, Tasks, Way};
 
 /// A graph as the checker sees it. What stands in front of a node with `max_visits` is a block of its own.
 pub(super) fn control_flow(map: &Map, graph: &Graph) -> ControlFlowGraph {
     let (mut nodes, mut joins) = (0, 0);
-    let blocks = map.spots.iter().enumerate().map(|(at, spot)| {
+    let blocks = map.blocks.iter().enumerate().map(|(at, place)| {
         if at == 0 {
             return BlockId::Entry;
         }
-        let (next, block): (&mut u32, fn(u32) -> BlockId) = match spot.members.is_empty() {
+        let (next, block): (&mut u32, fn(u32) -> BlockId) = match place.members.is_empty() {
             true => (&mut nodes, |id| BlockId::Node(NodeId(id))),
             false => (&mut joins, |id| BlockId::Join(JoinId(id))),
         };
@@ -25,16 +25,19 @@ pub(super) fn control_flow(map: &Map, graph: &Graph) -> ControlFlowGraph {
         block(*next - 1)
     });
     let blocks: Vec<BlockId> = blocks.collect();
-    let ways = map.spots.iter().flat_map(|spot| spot.arms.iter().flatten());
+    let ways = map
+        .blocks
+        .iter()
+        .flat_map(|place| place.arms.iter().flatten());
     let sent: BTreeSet<usize> = ways.filter(|way| is_many(way)).map(|way| way.to).collect();
-    let transitions = |(at, spot): (usize, &Spot)| -> Vec<Transition> {
-        let handed_on = spot.node.is_none() && sent.contains(&at);
+    let transitions = |(at, place): (usize, &map::Block)| -> Vec<Transition> {
+        let handed_on = place.node.is_none() && sent.contains(&at);
         let successor = |way: &Way| Successor {
             to: blocks.get(way.to).copied().unwrap_or(BlockId::End),
             many: is_many(way) || handed_on,
             span: Span::default(),
         };
-        let arms = spot.arms.iter().enumerate().map(|(index, arm)| {
+        let arms = place.arms.iter().enumerate().map(|(index, arm)| {
             let end = Successor {
                 to: BlockId::End,
                 many: false,
@@ -42,7 +45,7 @@ pub(super) fn control_flow(map: &Map, graph: &Graph) -> ControlFlowGraph {
             };
             let end = arm.is_empty().then_some(end);
             Transition {
-                kind: spot.kinds.get(index).copied().unwrap_or(EdgeKind::Edge),
+                kind: place.kinds.get(index).copied().unwrap_or(EdgeKind::Edge),
                 successors: arm.iter().map(successor).chain(end).collect(),
                 writes: Default::default(),
                 span: Span::default(),
@@ -50,13 +53,13 @@ pub(super) fn control_flow(map: &Map, graph: &Graph) -> ControlFlowGraph {
         });
         arms.collect()
     };
-    let mut spots = map.spots.iter().enumerate();
-    let start = spots.next().map_or(Vec::new(), transitions);
+    let mut places = map.blocks.iter().enumerate();
+    let start = places.next().map_or(Vec::new(), transitions);
     let (mut nodes, mut joins) = (IdVec::new(), IdVec::new());
-    for (at, spot) in spots {
-        let transitions = transitions((at, spot)).into();
-        if !spot.members.is_empty() {
-            let members = spot.members.iter();
+    for (at, place) in places {
+        let transitions = transitions((at, place)).into();
+        if !place.members.is_empty() {
+            let members = place.members.iter();
             let members = members.map(|member| (NodeId(*member as u32 - 1), Span::default()));
             joins.push(JoinBlock {
                 members: members.collect(),
@@ -66,11 +69,11 @@ pub(super) fn control_flow(map: &Map, graph: &Graph) -> ControlFlowGraph {
             continue;
         }
         nodes.push(Block {
-            name: spot.name.clone(),
+            name: place.name.clone(),
             span: Span::default(),
-            branch: spot.branches,
-            synthetic: spot.node.is_none().then_some(Synthetic::Choice),
-            defer: spot.defers,
+            branch: place.branches,
+            synthetic: place.node.is_none().then_some(Synthetic::Choice),
+            defer: place.defers,
             transitions,
             writes: Default::default(),
         });

@@ -1,10 +1,10 @@
-//! How often each place of a graph is come to at most.
+//! How often each block of a graph is come to at most.
 //!
 //! Two numbers for each: in how many super-steps, and by how many tasks. Arrows from several tasks of one super-step into a
 //! node make one task of it; each element of a send makes one of its own. A node with `max_visits` has no more tasks
 //! than that, however it is come to.
 //!
-//! Every number is a bound, and what leads to a place bounds it in turn: going over all places again only makes
+//! Every number is a bound, and what leads to a block bounds it in turn: going over all blocks again only makes
 //! bounds smaller, and each time what they were holds still.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,18 +15,18 @@ use petgraph::graph::NodeIndex;
 use super::bound::Bound;
 use super::map::{Map, Tasks, Way};
 
-/// Times that all places are gone over.
+/// Times that all blocks are gone over.
 const ROUNDS: usize = 3;
 
-/// How often places are come to.
+/// How often blocks are come to.
 pub(super) struct Counts {
-    /// By place, the super-steps in which it is come to.
+    /// By block, the super-steps in which it is come to.
     pub steps: Vec<Bound>,
-    /// By place, the tasks that come to it.
+    /// By block, the tasks that come to it.
     pub tasks: Vec<Bound>,
 }
 
-/// One way into a place.
+/// One way into a block.
 struct Entry {
     from: usize,
     /// Whether it is an arrow.
@@ -36,73 +36,77 @@ struct Entry {
 }
 
 impl Counts {
-    /// Counts what comes to each place. `round` says why a circle has no bound.
+    /// Counts what comes to each block. `round` says why a cycle has no bound.
     pub fn of(map: &Map, graph: &str, round: &dyn Fn(&BTreeSet<usize>) -> Option<String>) -> Self {
         let entries = entries(map, graph);
-        let count = map.spots.len();
-        let capped = |spot: &usize| map.spots.get(*spot).is_some_and(|spot| spot.cap.is_some());
+        let count = map.blocks.len();
+        let capped = |block: &usize| {
+            map.blocks
+                .get(*block)
+                .is_some_and(|block| block.cap.is_some())
+        };
         let unknown = || Bound::Unbounded(BTreeSet::new());
         let mut counts = Self {
             steps: vec![unknown(); count],
             tasks: vec![unknown(); count],
         };
-        for (spot, known) in map.spots.iter().enumerate() {
+        for (block, known) in map.blocks.iter().enumerate() {
             if let Some(cap) = known.cap {
-                counts.set(spot, Bound::AtMost(cap), Bound::AtMost(cap));
+                counts.set(block, Bound::AtMost(cap), Bound::AtMost(cap));
             }
         }
         // Without those, what still goes round has no bound.
-        for circle in circles(map, &|spot| !capped(&spot)) {
-            if goes_round(map, &circle) {
-                let members: BTreeSet<usize> = circle.iter().copied().collect();
+        for cycle in cycles(map, &|block| !capped(&block)) {
+            if goes_round(map, &cycle) {
+                let members: BTreeSet<usize> = cycle.iter().copied().collect();
                 let why = round(&members).map_or_else(unknown, Bound::unbounded);
-                for spot in circle {
-                    counts.set(spot, why.clone(), why.clone());
+                for block in cycle {
+                    counts.set(block, why.clone(), why.clone());
                 }
-            } else if let [spot] = circle.as_slice()
-                && !capped(spot)
+            } else if let [block] = cycle.as_slice()
+                && !capped(block)
             {
-                let (steps, tasks) = counts.come(map, &entries, *spot);
-                counts.set(*spot, steps, tasks);
+                let (steps, tasks) = counts.come(map, &entries, *block);
+                counts.set(*block, steps, tasks);
             }
         }
-        let order = circles(map, &|_| true);
+        let order = cycles(map, &|_| true);
         for _ in 0..ROUNDS {
-            for spot in order.iter().flatten() {
-                let (steps, tasks) = counts.come(map, &entries, *spot);
-                let known = (counts.steps_of(*spot), counts.tasks_of(*spot));
-                counts.set(*spot, known.0.min(steps), known.1.min(tasks));
+            for block in order.iter().flatten() {
+                let (steps, tasks) = counts.come(map, &entries, *block);
+                let known = (counts.steps_of(*block), counts.tasks_of(*block));
+                counts.set(*block, known.0.min(steps), known.1.min(tasks));
             }
         }
         counts
     }
 
-    /// The super-steps in which a place is come to.
-    pub fn steps_of(&self, spot: usize) -> Bound {
-        self.steps.get(spot).cloned().unwrap_or(Bound::NONE)
+    /// The super-steps in which a block is come to.
+    pub fn steps_of(&self, block: usize) -> Bound {
+        self.steps.get(block).cloned().unwrap_or(Bound::NONE)
     }
 
-    /// The tasks that come to a place.
-    pub fn tasks_of(&self, spot: usize) -> Bound {
-        self.tasks.get(spot).cloned().unwrap_or(Bound::NONE)
+    /// The tasks that come to a block.
+    pub fn tasks_of(&self, block: usize) -> Bound {
+        self.tasks.get(block).cloned().unwrap_or(Bound::NONE)
     }
 
-    fn set(&mut self, spot: usize, steps: Bound, tasks: Bound) {
-        if let (Some(known), Some(all)) = (self.steps.get_mut(spot), self.tasks.get_mut(spot)) {
+    fn set(&mut self, block: usize, steps: Bound, tasks: Bound) {
+        if let (Some(known), Some(all)) = (self.steps.get_mut(block), self.tasks.get_mut(block)) {
             (*known, *all) = (steps.min(tasks.clone()), tasks);
         }
     }
 
-    /// What comes to a place by all ways into it.
-    fn come(&self, map: &Map, entries: &[Vec<Entry>], spot: usize) -> (Bound, Bound) {
-        if spot == 0 {
+    /// What comes to a block by all ways into it.
+    fn come(&self, map: &Map, entries: &[Vec<Entry>], block: usize) -> (Bound, Bound) {
+        if block == 0 {
             return (Bound::AtMost(1), Bound::AtMost(1));
         }
-        let Some(here) = map.spots.get(spot) else {
+        let Some(here) = map.blocks.get(block) else {
             return (Bound::NONE, Bound::NONE);
         };
         let (mut steps, mut tasks) = (Bound::NONE, Bound::NONE);
-        for entry in entries.get(spot).into_iter().flatten() {
+        for entry in entries.get(block).into_iter().flatten() {
             let from = (self.steps_of(entry.from), self.tasks_of(entry.from));
             if entry.arrow {
                 tasks = tasks.plus(match here.branches {
@@ -138,11 +142,11 @@ impl Counts {
     }
 }
 
-/// By place, the ways into it.
+/// By block, the ways into it.
 fn entries(map: &Map, graph: &str) -> Vec<Vec<Entry>> {
-    let mut entries: Vec<Vec<Entry>> = map.spots.iter().map(|_| Vec::new()).collect();
-    for (from, spot) in map.spots.iter().enumerate() {
-        for arm in &spot.arms {
+    let mut entries: Vec<Vec<Entry>> = map.blocks.iter().map(|_| Vec::new()).collect();
+    for (from, block) in map.blocks.iter().enumerate() {
+        for arm in &block.arms {
             let mut all: BTreeMap<usize, (bool, Bound)> = BTreeMap::new();
             for way in arm {
                 let (arrow, sent) = all.entry(way.to).or_insert((false, Bound::NONE));
@@ -182,24 +186,27 @@ pub(super) fn tasks_of(way: &Way, graph: &str) -> Bound {
     }
 }
 
-/// The places that `takes` takes in circles, those that lead to others first.
-fn circles(map: &Map, takes: &dyn Fn(usize) -> bool) -> Vec<Vec<usize>> {
+/// The blocks that `takes` takes in cycles, those that lead to others first.
+fn cycles(map: &Map, takes: &dyn Fn(usize) -> bool) -> Vec<Vec<usize>> {
     let mut edges = map.edges();
     edges.retain_edges(|edges, edge| {
         let ends = edges.edge_endpoints(edge);
         ends.is_some_and(|(from, to)| takes(from.index()) && takes(to.index()))
     });
-    let circles = kosaraju_scc(&edges).into_iter().rev();
-    circles
-        .map(|circle| circle.into_iter().map(NodeIndex::index).collect())
+    let cycles = kosaraju_scc(&edges).into_iter().rev();
+    cycles
+        .map(|cycle| cycle.into_iter().map(NodeIndex::index).collect())
         .collect()
 }
 
-/// Whether a way leads from a circle back into it.
-fn goes_round(map: &Map, circle: &[usize]) -> bool {
-    match circle {
+/// Whether a way leads from a cycle back into it.
+fn goes_round(map: &Map, cycle: &[usize]) -> bool {
+    match cycle {
         [lone] => {
-            let capped = map.spots.get(*lone).is_some_and(|spot| spot.cap.is_some());
+            let capped = map
+                .blocks
+                .get(*lone)
+                .is_some_and(|block| block.cap.is_some());
             !capped && map.arms(*lone).iter().flatten().any(|way| way.to == *lone)
         }
         _ => true,

@@ -13,18 +13,18 @@ use crate::ir::{Channel, FieldId, Flow, Graph, Node, ToolId};
 
 use super::map::{Map, Tasks, Way};
 
-/// How often a place is passed at most, by the count that its route looks at.
+/// How often a block is passed at most, by the count that its route looks at.
 pub(super) struct Cap {
-    pub spot: usize,
+    pub block: usize,
     pub visits: u64,
     /// The condition, as it is written.
     pub condition: String,
 }
 
-/// The places that a counter bounds.
+/// The blocks that a counter bounds.
 pub(super) fn caps(flow: &Flow, graph: &Graph, map: &Map) -> Vec<Cap> {
     let one = |way: &Way| matches!(way.tasks, Tasks::One | Tasks::Many(1));
-    let mut arms = map.spots.iter().flat_map(|spot| &spot.arms);
+    let mut arms = map.blocks.iter().flat_map(|block| &block.arms);
     let alone = arms.all(|arm| arm.len() < 2 && arm.iter().all(one));
     if !alone || !graph.joins.is_empty() {
         return Vec::new();
@@ -33,43 +33,43 @@ pub(super) fn caps(flow: &Flow, graph: &Graph, map: &Map) -> Vec<Cap> {
         flow,
         graph,
         map,
-        loops: vec![0; map.spots.len()],
+        loops: vec![0; map.blocks.len()],
         steps: BTreeMap::new(),
     };
     for (number, members) in kosaraju_scc(&map.edges()).iter().enumerate() {
-        for spot in members {
-            if let Some(known) = counters.loops.get_mut(spot.index()) {
+        for block in members {
+            if let Some(known) = counters.loops.get_mut(block.index()) {
                 *known = number;
             }
         }
     }
-    let spots = 0..map.spots.len();
-    spots.filter_map(|spot| counters.cap(spot)).collect()
+    let blocks = 0..map.blocks.len();
+    blocks.filter_map(|block| counters.cap(block)).collect()
 }
 
 struct Counters<'g> {
     flow: &'g Flow,
     graph: &'g Graph,
     map: &'g Map,
-    /// By place, the number of the strongly connected component that it is in.
+    /// By block, the number of the strongly connected component that it is in.
     loops: Vec<usize>,
     /// What the fields count by, as far as it was asked.
     steps: BTreeMap<FieldId, Option<i64>>,
 }
 
 impl<'g> Counters<'g> {
-    fn cap(&mut self, spot: usize) -> Option<Cap> {
+    fn cap(&mut self, block: usize) -> Option<Cap> {
         let (flow, graph, map) = (self.flow, self.graph, self.map);
-        let node = self.node_at(spot)?;
+        let node = self.node_at(block)?;
         let Some(Route::Arms(arms)) = &node.next else {
             return None;
         };
         let stays = |arm: &[Way]| {
             let mut ways = arm.iter();
-            ways.any(|way| self.loops.get(way.to) == self.loops.get(spot))
+            ways.any(|way| self.loops.get(way.to) == self.loops.get(block))
         };
         // Each way on is one of the arms, in their order.
-        let ways = map.arms(spot);
+        let ways = map.arms(block);
         if !is_plain(flow, node) || ways.len() != arms.len() || !ways.iter().any(|arm| stays(arm)) {
             return None;
         }
@@ -100,18 +100,18 @@ impl<'g> Counters<'g> {
             .entry(field)
             .or_insert_with(|| step(flow, graph, field));
         let step = step?;
-        let adds = |spot: usize| {
-            let node = self.node_at(spot).filter(|node| is_plain(flow, node));
+        let adds = |block: usize| {
+            let node = self.node_at(block).filter(|node| is_plain(flow, node));
             node.is_some_and(|node| node.set.iter().any(|item| item.field == field))
         };
-        let counts = adds(spot);
+        let counts = adds(block);
         let mut next = ways.iter().flatten();
-        if !counts && next.any(|way| reaches(map, way.to, spot, &|spot| !adds(spot))) {
+        if !counts && next.any(|way| reaches(map, way.to, block, &|block| !adds(block))) {
             return None;
         }
         let first = graph.fields.get(field)?.default.as_ref()?.as_i64()?;
         // What has been counted before the route is looked at for the first time.
-        let before = counts || !reaches(map, 0, spot, &|spot| !adds(spot));
+        let before = counts || !reaches(map, 0, block, &|block| !adds(block));
         let first = match before {
             true => first.checked_add(step)?,
             false => first,
@@ -120,14 +120,14 @@ impl<'g> Counters<'g> {
         let rounds = u64::try_from(rounds).ok()?;
         let rounds = rounds.div_ceil(u64::try_from(step).ok()?);
         Some(Cap {
-            spot,
+            block,
             visits: rounds + 1,
             condition: arms.get(at)?.when.as_ref()?.text.clone(),
         })
     }
 
-    fn node_at(&self, spot: usize) -> Option<&'g Node> {
-        self.graph.nodes.get(self.map.spots.get(spot)?.node?)
+    fn node_at(&self, block: usize) -> Option<&'g Node> {
+        self.graph.nodes.get(self.map.blocks.get(block)?.node?)
     }
 }
 
@@ -258,16 +258,16 @@ fn step(flow: &Flow, graph: &Graph, field: FieldId) -> Option<i64> {
     steps.into_iter().min().filter(|step| *step > 0)
 }
 
-/// Whether a way leads from a place to another, only through places that `takes` takes.
+/// Whether a way leads from a block to another, only through blocks that `takes` takes.
 fn reaches(map: &Map, from: usize, to: usize, takes: &dyn Fn(usize) -> bool) -> bool {
     let mut known = BTreeSet::from([from]);
     let mut open = vec![from];
-    while let Some(spot) = open.pop() {
-        if spot == to {
+    while let Some(block) = open.pop() {
+        if block == to {
             return true;
         }
-        if takes(spot) {
-            let ways = map.arms(spot).iter().flatten();
+        if takes(block) {
+            let ways = map.arms(block).iter().flatten();
             open.extend(ways.map(|way| way.to).filter(|to| known.insert(*to)));
         }
     }

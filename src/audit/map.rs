@@ -1,7 +1,7 @@
-//! A graph as places and the ways between them.
+//! A graph as blocks and the ways between them.
 //!
-//! A place is a node, a join, or the gate before a node with `max_visits`, from which the node is entered or, after so many
-//! times, its other target is. A place has arms, of which one is taken; an arm leads to several places at once.
+//! A block is a node, a join, or the gate before a node with `max_visits`, from which the node is entered or, after so many
+//! times, its other target is. A block has arms, of which one is taken; an arm leads to several blocks at once.
 
 use std::cell::RefCell;
 
@@ -27,10 +27,10 @@ pub(super) enum Tasks {
     Any(String),
 }
 
-/// One place that an arm leads to.
+/// One block that an arm leads to.
 #[derive(Debug, Clone)]
 pub(super) struct Way {
-    /// The place.
+    /// The block.
     pub to: usize,
     /// How many tasks begin there.
     pub tasks: Tasks,
@@ -39,7 +39,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// An arrow to a place.
+    /// An arrow to a block.
     fn to(to: usize) -> Self {
         Self {
             to,
@@ -49,9 +49,9 @@ impl Way {
     }
 }
 
-/// A place.
+/// A block.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Spot {
+pub(super) struct Block {
     /// The node; `None` for the start, for gates, for joins and for fan-outs.
     pub node: Option<NodeId>,
     /// Its name, in witnesses.
@@ -66,7 +66,7 @@ pub(super) struct Spot {
     pub branches: bool,
     /// A fan-out as a whole: it takes the super-step of its tasks, and then leads on.
     pub fan_out: bool,
-    /// Of a join, the places that must arrive.
+    /// Of a join, the blocks that must arrive.
     pub members: Vec<usize>,
     /// Where it may lead.
     pub arms: Vec<Vec<Way>>,
@@ -74,48 +74,48 @@ pub(super) struct Spot {
     pub kinds: Vec<EdgeKind>,
 }
 
-/// A graph as places; the start is the first.
+/// A graph as blocks; the start is the first.
 pub(super) struct Map {
-    pub spots: Vec<Spot>,
+    pub blocks: Vec<Block>,
 }
 
 impl Map {
     pub fn of(flow: &Flow, graph: &Graph) -> Self {
         let mut map = Self {
-            spots: vec![Spot {
+            blocks: vec![Block {
                 name: "start".to_owned(),
-                ..Spot::default()
+                ..Block::default()
             }],
         };
         for (id, node) in graph.nodes.entries() {
-            map.spots.push(Spot {
+            map.blocks.push(Block {
                 node: Some(id),
                 name: node.name.clone(),
                 cap: node.max_visits.as_ref().map(|visits| visits.limit.into()),
                 defers: node.defer,
                 branches: matches!(node.work, Work::Branch),
-                ..Spot::default()
+                ..Block::default()
             });
         }
-        // Gates come behind all nodes, so that a node's place is known before.
+        // Gates come behind all nodes, so that the number of a node is known before.
         let mut gates = vec![None; graph.nodes.len()];
         for (id, node) in graph.nodes.entries() {
             if node.max_visits.is_some()
                 && let Some(gate) = gates.get_mut(id.index())
             {
-                *gate = Some(map.spots.len());
-                map.spots.push(Spot {
+                *gate = Some(map.blocks.len());
+                map.blocks.push(Block {
                     name: node.name.clone(),
-                    ..Spot::default()
+                    ..Block::default()
                 });
             }
         }
-        let first_join = map.spots.len();
+        let first_join = map.blocks.len();
         for join in &graph.joins {
-            map.spots.push(Spot {
+            map.blocks.push(Block {
                 name: "a join".to_owned(),
                 members: join.members.iter().map(|id| 1 + id.index()).collect(),
-                ..Spot::default()
+                ..Block::default()
             });
         }
         let fan_outs = RefCell::default();
@@ -132,8 +132,8 @@ impl Map {
         let mut arms = vec![ways.route(&graph.start)];
         for (id, node) in graph.nodes.entries() {
             let (kinds, of): (Vec<_>, Vec<_>) = ways.node(id, node).into_iter().unzip();
-            if let Some(spot) = map.spots.get_mut(arms.len()) {
-                spot.kinds = kinds;
+            if let Some(block) = map.blocks.get_mut(arms.len()) {
+                block.kinds = kinds;
             }
             arms.push(of);
         }
@@ -150,10 +150,10 @@ impl Map {
             }
         }
         arms.extend(graph.joins.iter().map(|join| ways.jump(&join.to, None)));
-        for (spot, arms) in map.spots.iter_mut().zip(arms) {
-            spot.arms = arms;
+        for (block, arms) in map.blocks.iter_mut().zip(arms) {
+            block.arms = arms;
         }
-        map.spots.extend(fan_outs.into_inner());
+        map.blocks.extend(fan_outs.into_inner());
         map
     }
 
@@ -161,39 +161,39 @@ impl Map {
     pub fn counted(flow: &Flow, graph: &Graph) -> Self {
         let mut map = Self::of(flow, graph);
         for cap in counter::caps(flow, graph, &map) {
-            if let Some(spot) = map.spots.get_mut(cap.spot) {
-                spot.cap = Some(spot.cap.map_or(cap.visits, |own| own.min(cap.visits)));
-                spot.counter = Some(cap.condition);
+            if let Some(block) = map.blocks.get_mut(cap.block) {
+                block.cap = Some(block.cap.map_or(cap.visits, |own| own.min(cap.visits)));
+                block.counter = Some(cap.condition);
             }
         }
         map
     }
 
-    /// This one without the ways to some places.
+    /// This one without the ways to some blocks.
     pub fn without(&self, gone: &dyn Fn(usize) -> bool) -> Self {
-        let mut spots = self.spots.clone();
-        for arm in spots.iter_mut().flat_map(|spot| &mut spot.arms) {
+        let mut blocks = self.blocks.clone();
+        for arm in blocks.iter_mut().flat_map(|block| &mut block.arms) {
             arm.retain(|way| !gone(way.to));
         }
-        Self { spots }
+        Self { blocks }
     }
 
-    /// The places with an edge for each way.
+    /// The blocks with an edge for each way.
     pub fn edges(&self) -> DiGraph<(), ()> {
         let mut edges = DiGraph::new();
-        for _ in &self.spots {
+        for _ in &self.blocks {
             edges.add_node(());
         }
-        for (from, spot) in self.spots.iter().enumerate() {
-            for way in spot.arms.iter().flatten() {
+        for (from, block) in self.blocks.iter().enumerate() {
+            for way in block.arms.iter().flatten() {
                 edges.add_edge(NodeIndex::new(from), NodeIndex::new(way.to), ());
             }
         }
         edges
     }
 
-    pub fn arms(&self, spot: usize) -> &[Vec<Way>] {
-        self.spots.get(spot).map_or(&[], |spot| &spot.arms)
+    pub fn arms(&self, block: usize) -> &[Vec<Way>] {
+        self.blocks.get(block).map_or(&[], |block| &block.arms)
     }
 }
 
@@ -203,10 +203,10 @@ struct Ways<'g> {
     scope: Scope<'g>,
     /// By node, the gate before it.
     gates: &'g [Option<usize>],
-    /// The place of the first join; the others follow.
+    /// The block of the first join; the others follow.
     first_join: usize,
-    /// Places of fan-outs that lead on as a whole, as far as they are known. They come behind the joins.
-    fan_outs: &'g RefCell<Vec<Spot>>,
+    /// Blocks of fan-outs that lead on as a whole, as far as they are known. They come behind the joins.
+    fan_outs: &'g RefCell<Vec<Block>>,
 }
 
 impl<'g> Ways<'g> {
@@ -341,19 +341,19 @@ impl<'g> Ways<'g> {
         ways
     }
 
-    /// The way to a place for a fan-out as a whole, where it leads on: to what comes behind its tasks.
+    /// The way to a block for a fan-out as a whole, where it leads on: to what comes behind its tasks.
     fn fan_out(&self, worker: NodeId, behind: Vec<Way>) -> Option<Way> {
         let worker = self.scope.graph.nodes.get(worker)?;
         let mut fan_outs = self.fan_outs.borrow_mut();
         let place = self.first_join + self.scope.graph.joins.len() + fan_outs.len();
         let leads = !behind.is_empty();
         leads.then(|| {
-            fan_outs.push(Spot {
+            fan_outs.push(Block {
                 name: worker.name.clone(),
                 defers: worker.defer,
                 fan_out: true,
                 arms: vec![behind],
-                ..Spot::default()
+                ..Block::default()
             });
             Way::to(place)
         })

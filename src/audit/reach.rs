@@ -48,13 +48,13 @@ impl Reach {
                 continue;
             };
             let map = Map::counted(flow, graph);
-            let counted = map.spots.iter();
+            let counted = map.blocks.iter();
             let counted =
-                counted.filter_map(|spot| Some(((id, spot.node?), spot.counter.clone()?)));
+                counted.filter_map(|block| Some(((id, block.node?), block.counter.clone()?)));
             reach.counters.extend(counted);
-            for circle in kosaraju_scc(&map.edges()) {
-                let members = circle.iter().filter(|_| circle.len() > 1);
-                let nodes = members.filter_map(|spot| map.spots.get(spot.index())?.node);
+            for cycle in kosaraju_scc(&map.edges()) {
+                let members = cycle.iter().filter(|_| cycle.len() > 1);
+                let nodes = members.filter_map(|block| map.blocks.get(block.index())?.node);
                 reach.returns.extend(nodes.map(|node| (id, node)));
             }
             *cfg = control_flow(&map, graph);
@@ -114,8 +114,8 @@ fn order(flow: &Flow, entry: GraphId) -> Vec<GraphId> {
             }
         }
     }
-    let circles = kosaraju_scc(&calls);
-    let all = circles.iter().flatten();
+    let cycles = kosaraju_scc(&calls);
+    let all = cycles.iter().flatten();
     all.filter_map(|graph| calls.node_weight(*graph).copied())
         .collect()
 }

@@ -1,9 +1,9 @@
 //! The heaviest way through a graph.
 //!
-//! Places are taken in circles (strongly connected components), the last first. A place outside of all circles costs
-//! what its visit costs and then the dearest of its arms. A circle is bounded where taking out nodes with `max_visits`
+//! Blocks are taken in cycles (strongly connected components), the last first. A block outside of all cycles costs
+//! what its visit costs and then the dearest of its arms. A cycle is bounded where taking out nodes with `max_visits`
 //! leaves none: each of those is passed so many times, and between two passes lies at most the longest way through what is left.
-//! Where several ways of a circle are under way at once, each place costs what its visits cost, as often as it is come to.
+//! Where several ways of a cycle are under way at once, each block costs what its visits cost, as often as it is come to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::bound::Bound;
-use super::circle::Circle;
 use super::count::{Counts, tasks_of};
+use super::cycle::Cycle;
 use super::map::{Map, Tasks, Way};
 
 /// What several ways at once cost.
@@ -24,27 +24,30 @@ enum Together {
     Sum,
 }
 
-/// What all visits cost together, with what each place costs a visit.
+/// What all visits cost together, with what each block costs a visit.
 pub(super) fn sum(map: &Map, graph: &str, counts: &Counts, weights: Vec<Bound>) -> Bound {
     if weights.iter().all(Bound::is_none) {
         return Bound::NONE;
     }
     // Three ways to count, none of which is more than a bound: along the ways, of which one is taken where there is a
-    // choice; by how often each place is come to; and so in circles alone.
-    let often = |spot: usize, weight: &Bound| weight.clone().times(&counts.tasks_of(spot));
+    // choice; by how often each block is come to; and so in cycles alone.
+    let often = |block: usize, weight: &Bound| weight.clone().times(&counts.tasks_of(block));
     let all = weights.iter().enumerate();
-    let by_place = all.fold(Bound::NONE, |sum, (spot, weight)| {
-        sum.plus(often(spot, weight))
+    let by_place = all.fold(Bound::NONE, |sum, (block, weight)| {
+        sum.plus(often(block, weight))
     });
     let mut rest = weights.clone();
     let mut round = Bound::NONE;
-    for circle in kosaraju_scc(&map.edges()) {
-        for spot in circle.iter().map(|spot| spot.index()) {
-            let capped = map.spots.get(spot).is_some_and(|spot| spot.cap.is_some());
-            if let Some(weight) = rest.get_mut(spot)
-                && (capped || circle.len() > 1)
+    for cycle in kosaraju_scc(&map.edges()) {
+        for block in cycle.iter().map(|block| block.index()) {
+            let capped = map
+                .blocks
+                .get(block)
+                .is_some_and(|block| block.cap.is_some());
+            if let Some(weight) = rest.get_mut(block)
+                && (capped || cycle.len() > 1)
             {
-                round = round.plus(often(spot, weight));
+                round = round.plus(often(block, weight));
                 *weight = Bound::NONE;
             }
         }
@@ -55,21 +58,21 @@ pub(super) fn sum(map: &Map, graph: &str, counts: &Counts, weights: Vec<Bound>) 
 
 /// The super-steps of the graph's own.
 pub(super) fn longest(map: &Map, graph: &str, counts: &Counts) -> Bound {
-    let own = map.spots.iter().map(|spot| match spot.node {
-        Some(_) if !spot.branches => Bound::AtMost(1),
-        _ if spot.fan_out => Bound::AtMost(1),
+    let own = map.blocks.iter().map(|block| match block.node {
+        Some(_) if !block.branches => Bound::AtMost(1),
+        _ if block.fan_out => Bound::AtMost(1),
         _ => Bound::NONE,
     });
     let own: Vec<Bound> = own.collect();
-    let in_each = own.iter().enumerate().map(|(spot, weight)| {
-        let steps = counts.steps_of(spot);
+    let in_each = own.iter().enumerate().map(|(block, weight)| {
+        let steps = counts.steps_of(block);
         weight.clone().times(&steps)
     });
     // In each super-step at least one node runs.
     let by_place = in_each.fold(Bound::NONE, Bound::plus);
-    let deferred = |spot: usize| map.spots.get(spot).is_some_and(|spot| spot.defers);
-    let waiting: Vec<usize> = (0..map.spots.len())
-        .filter(|spot| deferred(*spot))
+    let deferred = |block: usize| map.blocks.get(block).is_some_and(|block| block.defers);
+    let waiting: Vec<usize> = (0..map.blocks.len())
+        .filter(|block| deferred(*block))
         .collect();
     if waiting.is_empty() {
         let walk = Walk::new(map, graph, own, Together::Longest, counts);
@@ -89,7 +92,7 @@ struct Walk<'m> {
     weights: Vec<Bound>,
     together: Together,
     counts: &'m Counts,
-    /// Cost from a place on, where it is known.
+    /// Cost from a block on, where it is known.
     from: Vec<Option<Bound>>,
 }
 
@@ -107,48 +110,48 @@ impl<'m> Walk<'m> {
             weights,
             together,
             counts,
-            from: vec![None; map.spots.len()],
+            from: vec![None; map.blocks.len()],
         }
     }
 
-    /// The cost from some places on, as often as each is begun at.
+    /// The cost from some blocks on, as often as each is begun at.
     fn cost(mut self, begins: &[usize]) -> Bound {
         let edges: DiGraph<(), ()> = self.map.edges();
-        for circle in kosaraju_scc(&edges) {
-            let members: Vec<usize> = circle.iter().map(|spot| spot.index()).collect();
+        for cycle in kosaraju_scc(&edges) {
+            let members: Vec<usize> = cycle.iter().map(|block| block.index()).collect();
             match members.as_slice() {
                 [lone] if !edges.contains_edge(NodeIndex::new(*lone), NodeIndex::new(*lone)) => {
                     let cost = self.weight(*lone).plus(self.after(*lone, &|_| true));
                     self.set(*lone, cost);
                 }
-                _ => self.circle(members),
+                _ => self.cycle(members),
             }
         }
-        let costs = begins.iter().map(|spot| {
-            let cost = self.known(*spot);
-            cost.times(&self.counts.steps_of(*spot))
+        let costs = begins.iter().map(|block| {
+            let cost = self.known(*block);
+            cost.times(&self.counts.steps_of(*block))
         });
         costs.fold(Bound::NONE, Bound::plus)
     }
 
-    fn weight(&self, spot: usize) -> Bound {
-        self.weights.get(spot).cloned().unwrap_or(Bound::NONE)
+    fn weight(&self, block: usize) -> Bound {
+        self.weights.get(block).cloned().unwrap_or(Bound::NONE)
     }
 
-    fn known(&self, spot: usize) -> Bound {
-        let known = self.from.get(spot).cloned().flatten();
+    fn known(&self, block: usize) -> Bound {
+        let known = self.from.get(block).cloned().flatten();
         known.unwrap_or(Bound::NONE)
     }
 
-    fn set(&mut self, spot: usize, cost: Bound) {
-        if let Some(slot) = self.from.get_mut(spot) {
+    fn set(&mut self, block: usize, cost: Bound) {
+        if let Some(slot) = self.from.get_mut(block) {
             *slot = Some(cost);
         }
     }
 
-    /// The dearest arm of a place, of the ways that `outside` takes.
-    fn after(&self, spot: usize, outside: &dyn Fn(usize) -> bool) -> Bound {
-        let arms = self.map.arms(spot).iter().map(|arm| {
+    /// The dearest arm of a block, of the ways that `outside` takes.
+    fn after(&self, block: usize, outside: &dyn Fn(usize) -> bool) -> Bound {
+        let arms = self.map.arms(block).iter().map(|arm| {
             let ways = arm.iter().filter(|way| outside(way.to));
             match self.together {
                 Together::Longest => ways
@@ -184,7 +187,7 @@ impl<'m> Walk<'m> {
     /// What begins at the end of a way that so many tasks of one super-step take.
     fn taken(&self, way: &Way, tasks: &Bound) -> Bound {
         let known = self.known(way.to);
-        let Some(to) = self.map.spots.get(way.to) else {
+        let Some(to) = self.map.blocks.get(way.to) else {
             return known;
         };
         match &way.tasks {
@@ -196,14 +199,14 @@ impl<'m> Walk<'m> {
         }
     }
 
-    fn circle(&mut self, members: Vec<usize>) {
-        let circle = Circle::new(self.map, self.graph, members);
-        let forks = self.together == Together::Sum && circle.forks();
-        let outside = |to: usize| !circle.inside.contains(&to);
-        let leaving = circle.members.iter().map(|spot| {
-            let after = self.after(*spot, &outside);
+    fn cycle(&mut self, members: Vec<usize>) {
+        let cycle = Cycle::new(self.map, self.graph, members);
+        let forks = self.together == Together::Sum && cycle.forks();
+        let outside = |to: usize| !cycle.inside.contains(&to);
+        let leaving = cycle.members.iter().map(|block| {
+            let after = self.after(*block, &outside);
             match forks {
-                true => after.times(&self.counts.tasks_of(*spot)),
+                true => after.times(&self.counts.tasks_of(*block)),
                 false => after,
             }
         });
@@ -211,70 +214,70 @@ impl<'m> Walk<'m> {
             true => leaving.fold(Bound::NONE, Bound::plus),
             false => leaving.fold(Bound::NONE, Bound::max),
         };
-        let free = circle
+        let free = cycle
             .members
             .iter()
-            .all(|spot| self.weight(*spot).is_none());
-        let costs = match circle.cut() {
-            _ if free => vec![Bound::NONE; circle.members.len()],
-            Ok(_) if forks => self.many_rounds(&circle),
-            Ok(cut) => self.around(&circle, &cut),
-            Err(reason) => vec![Bound::unbounded(reason); circle.members.len()],
+            .all(|block| self.weight(*block).is_none());
+        let costs = match cycle.cut() {
+            _ if free => vec![Bound::NONE; cycle.members.len()],
+            Ok(_) if forks => self.many_rounds(&cycle),
+            Ok(cut) => self.around(&cycle, &cut),
+            Err(reason) => vec![Bound::unbounded(reason); cycle.members.len()],
         };
-        for (spot, cost) in circle.members.iter().zip(costs) {
-            self.set(*spot, cost.plus(exits.clone()));
+        for (block, cost) in cycle.members.iter().zip(costs) {
+            self.set(*block, cost.plus(exits.clone()));
         }
     }
 
-    /// The costs of each member of a bounded circle, from it on.
-    fn around(&self, circle: &Circle<'_>, caps: &BTreeMap<usize, u64>) -> Vec<Bound> {
-        let segment = self.segments(circle, caps);
-        let within = |spot: usize| segment.get(&spot).cloned().unwrap_or(Bound::NONE);
-        let rounds = caps.iter().map(|(spot, cap)| {
-            let next = self.map.arms(*spot).iter().flatten();
+    /// The costs of each member of a bounded cycle, from it on.
+    fn around(&self, cycle: &Cycle<'_>, caps: &BTreeMap<usize, u64>) -> Vec<Bound> {
+        let segment = self.segments(cycle, caps);
+        let within = |block: usize| segment.get(&block).cloned().unwrap_or(Bound::NONE);
+        let rounds = caps.iter().map(|(block, cap)| {
+            let next = self.map.arms(*block).iter().flatten();
             let next =
-                next.filter(|way| circle.inside.contains(&way.to) && !caps.contains_key(&way.to));
+                next.filter(|way| cycle.inside.contains(&way.to) && !caps.contains_key(&way.to));
             let longest = next.map(|way| within(way.to)).fold(Bound::NONE, Bound::max);
-            let pass = self.weight(*spot).plus(longest);
+            let pass = self.weight(*block).plus(longest);
             pass.times(&Bound::AtMost(*cap))
         });
         let rounds = rounds.fold(Bound::NONE, Bound::plus);
-        let members = circle.members.iter();
+        let members = cycle.members.iter();
         members
-            .map(|spot| match caps.contains_key(spot) {
+            .map(|block| match caps.contains_key(block) {
                 true => rounds.clone(),
-                false => within(*spot).plus(rounds.clone()),
+                false => within(*block).plus(rounds.clone()),
             })
             .collect()
     }
 
-    /// For each place that is not cut, the dearest way from it through places that aren't either.
-    fn segments(&self, circle: &Circle<'_>, caps: &BTreeMap<usize, u64>) -> BTreeMap<usize, Bound> {
+    /// For each block that is not cut, the dearest way from it through blocks that aren't either.
+    fn segments(&self, cycle: &Cycle<'_>, caps: &BTreeMap<usize, u64>) -> BTreeMap<usize, Bound> {
         let mut known: BTreeMap<usize, Bound> = BTreeMap::new();
-        for spot in circle.last_first(&|spot| !caps.contains_key(&spot)) {
-            let ways = self.map.arms(spot).iter().flatten();
+        for block in cycle.last_first(&|block| !caps.contains_key(&block)) {
+            let ways = self.map.arms(block).iter().flatten();
             let ways =
-                ways.filter(|way| circle.inside.contains(&way.to) && !caps.contains_key(&way.to));
+                ways.filter(|way| cycle.inside.contains(&way.to) && !caps.contains_key(&way.to));
             let next = ways
                 .map(|way| known.get(&way.to).cloned().unwrap_or(Bound::NONE))
                 .fold(Bound::NONE, Bound::max);
-            known.insert(spot, self.weight(spot).plus(next));
+            known.insert(block, self.weight(block).plus(next));
         }
         known
     }
 
-    /// A bounded circle in which several ways may be under way.
-    fn many_rounds(&self, circle: &Circle<'_>) -> Vec<Bound> {
-        let all = circle.members.iter().map(|spot| {
-            let tasks = self.counts.tasks_of(*spot);
-            self.weight(*spot).times(&tasks)
+    /// A bounded cycle in which several ways may be under way.
+    fn many_rounds(&self, cycle: &Cycle<'_>) -> Vec<Bound> {
+        let all = cycle.members.iter().map(|block| {
+            let tasks = self.counts.tasks_of(*block);
+            self.weight(*block).times(&tasks)
         });
         let all = all.fold(Bound::NONE, Bound::plus);
-        vec![all; circle.members.len()]
+        vec![all; cycle.members.len()]
     }
 }
 
-/// Why places go round without an end.
+/// Why blocks go round without an end.
 pub(super) fn endless(map: &Map, graph: &str, places: &BTreeSet<usize>) -> Option<String> {
-    Circle::new(map, graph, places.iter().copied().collect()).round(&|_| true)
+    Cycle::new(map, graph, places.iter().copied().collect()).round(&|_| true)
 }

@@ -26,8 +26,8 @@ pub(super) fn worst(flow: &Flow, graph: GraphId, reach: &Reach) -> Cost {
 
 fn of_graph(flow: &Flow, graph: &Graph, known: &BTreeMap<GraphId, Cost>) -> Cost {
     let map = Map::counted(flow, graph);
-    let visits = map.spots.iter().map(|spot| {
-        let node = spot.node.and_then(|node| graph.nodes.get(node));
+    let visits = map.blocks.iter().map(|block| {
+        let node = block.node.and_then(|node| graph.nodes.get(node));
         node.map_or(Cost::NONE, |node| weigh(flow, graph, node, known))
     });
     let visits: Vec<Cost> = visits.collect();

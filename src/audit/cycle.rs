@@ -1,4 +1,4 @@
-//! Circles of a graph, and what bounds them.
+//! Cycles of a graph, and what bounds them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,15 +7,15 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::map::{Map, Tasks};
 
-/// Members of a circle, which are places.
-pub(super) struct Circle<'m> {
+/// Members of a cycle, which are blocks.
+pub(super) struct Cycle<'m> {
     pub map: &'m Map,
     pub graph: &'m str,
     pub members: Vec<usize>,
     pub inside: BTreeSet<usize>,
 }
 
-impl<'m> Circle<'m> {
+impl<'m> Cycle<'m> {
     pub fn new(map: &'m Map, graph: &'m str, members: Vec<usize>) -> Self {
         Self {
             map,
@@ -25,10 +25,10 @@ impl<'m> Circle<'m> {
         }
     }
 
-    /// Whether it has places from which several ways lead at once, one of them back into it, so that calls
+    /// Whether it has blocks from which several ways lead at once, one of them back into it, so that calls
     /// add up in ways that a single path does not show.
     pub fn forks(&self) -> bool {
-        let arms = self.members.iter().flat_map(|spot| self.map.arms(*spot));
+        let arms = self.members.iter().flat_map(|block| self.map.arms(*block));
         arms.into_iter().any(|arm| {
             let back = arm.iter().any(|way| self.inside.contains(&way.to));
             let many = |way: &Tasks| !matches!(way, Tasks::One | Tasks::Many(0 | 1));
@@ -36,50 +36,50 @@ impl<'m> Circle<'m> {
         })
     }
 
-    /// Nodes with `max_visits` without which nothing in the circle goes round, each with how often it is passed.
+    /// Nodes with `max_visits` without which nothing in the cycle goes round, each with how often it is passed.
     ///
     /// # Errors
-    /// The reason why there is no bound: a circle that passes none of them.
+    /// The reason why there is no bound: a cycle that passes none of them.
     pub fn cut(&self) -> Result<BTreeMap<usize, u64>, String> {
         let members = self.members.iter();
-        let capped = members.filter_map(|spot| Some((*spot, self.map.spots.get(*spot)?.cap?)));
+        let capped = members.filter_map(|block| Some((*block, self.map.blocks.get(*block)?.cap?)));
         let mut capped: Vec<(usize, u64)> = capped.collect();
         capped.sort_by_key(|(_, cap)| *cap);
         for one in capped.iter().take(16) {
-            let rest = |spot: usize| spot != one.0;
+            let rest = |block: usize| block != one.0;
             if self.round(&rest).is_none() {
                 return Ok(BTreeMap::from([*one]));
             }
         }
         let caps: BTreeMap<usize, u64> = capped.into_iter().collect();
-        match self.round(&|spot| !caps.contains_key(&spot)) {
+        match self.round(&|block| !caps.contains_key(&block)) {
             None => Ok(caps),
             Some(reason) => Err(reason),
         }
     }
 
-    /// Why what `rest` takes of the circle has no bound: a circle, by names, the shortest of one of its places.
+    /// Why what `rest` takes of the cycle has no bound: a cycle, by names, the shortest of one of its blocks.
     pub fn round(&self, rest: &dyn Fn(usize) -> bool) -> Option<String> {
         let part = self.part(rest);
-        let circles = kosaraju_scc(&part);
-        let circle = circles.iter().find(|circle| match circle.as_slice() {
+        let cycles = kosaraju_scc(&part);
+        let cycle = cycles.iter().find(|cycle| match cycle.as_slice() {
             [lone] => part.contains_edge(*lone, *lone),
             _ => true,
         })?;
         // The first in the order of the text is where a reader begins.
-        let start = circle.iter().min_by_key(|spot| part.node_weight(**spot))?;
+        let start = cycle.iter().min_by_key(|block| part.node_weight(**block))?;
         let path = shortest_round(&part, *start)?;
         let mut names: Vec<&str> = Vec::new();
-        for spot in path {
-            let spot = part
-                .node_weight(spot)
-                .and_then(|spot| self.map.spots.get(*spot));
+        for block in path {
+            let block = part
+                .node_weight(block)
+                .and_then(|block| self.map.blocks.get(*block));
             // A join is passed; a gate has the name of its node.
-            let Some(spot) = spot.filter(|spot| spot.members.is_empty()) else {
+            let Some(block) = block.filter(|block| block.members.is_empty()) else {
                 continue;
             };
-            if names.last() != Some(&&*spot.name) || names.len() == 1 {
-                names.push(&spot.name);
+            if names.last() != Some(&&*block.name) || names.len() == 1 {
+                names.push(&block.name);
             }
         }
         Some(format!(
@@ -89,23 +89,23 @@ impl<'m> Circle<'m> {
         ))
     }
 
-    /// The places that `rest` takes, each behind those that it leads to.
+    /// The blocks that `rest` takes, each behind those that it leads to.
     pub fn last_first(&self, rest: &dyn Fn(usize) -> bool) -> Vec<usize> {
         let part = self.part(rest);
         let order = kosaraju_scc(&part).into_iter().flatten();
         order
-            .filter_map(|spot| part.node_weight(spot).copied())
+            .filter_map(|block| part.node_weight(block).copied())
             .collect()
     }
 
     fn part(&self, rest: &dyn Fn(usize) -> bool) -> DiGraph<usize, ()> {
         let mut part = DiGraph::<usize, ()>::new();
         let mut place = BTreeMap::new();
-        for spot in self.members.iter().filter(|spot| rest(**spot)) {
-            place.insert(*spot, part.add_node(*spot));
+        for block in self.members.iter().filter(|block| rest(**block)) {
+            place.insert(*block, part.add_node(*block));
         }
-        for (spot, from) in &place {
-            for way in self.map.arms(*spot).iter().flatten() {
+        for (block, from) in &place {
+            for way in self.map.arms(*block).iter().flatten() {
                 if let Some(to) = place.get(&way.to) {
                     part.add_edge(*from, *to, ());
                 }
@@ -115,28 +115,28 @@ impl<'m> Circle<'m> {
     }
 }
 
-/// The shortest way from a place back to it, both ends included.
+/// The shortest way from a block back to it, both ends included.
 fn shortest_round(part: &DiGraph<usize, ()>, start: NodeIndex) -> Option<Vec<NodeIndex>> {
     let mut before: BTreeMap<NodeIndex, NodeIndex> = BTreeMap::new();
     let mut waiting = VecDeque::from([start]);
-    while let Some(spot) = waiting.pop_front() {
-        for next in part.neighbors(spot) {
+    while let Some(block) = waiting.pop_front() {
+        for next in part.neighbors(block) {
             if next == start {
-                let mut path = vec![start, spot];
-                let mut at = spot;
+                let mut path = vec![start, block];
+                let mut at = block;
                 while at != start {
                     at = *before.get(&at)?;
                     path.push(at);
                 }
                 path.reverse();
-                if spot == start {
+                if block == start {
                     path = vec![start, start];
                 }
                 return Some(path);
             }
             before.entry(next).or_insert_with(|| {
                 waiting.push_back(next);
-                spot
+                block
             });
         }
     }
