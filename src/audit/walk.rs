@@ -29,31 +29,15 @@ pub(super) fn sum(map: &Map, graph: &str, counts: &Counts, weights: Vec<Bound>) 
     if weights.iter().all(Bound::is_none) {
         return Bound::NONE;
     }
-    // Three ways to count, none of which is more than a bound: along the ways, of which one is taken where there is a
-    // choice; by how often each block is come to; and so in cycles alone.
-    let often = |block: usize, weight: &Bound| weight.clone().times(&counts.tasks_of(block));
-    let all = weights.iter().enumerate();
-    let by_place = all.fold(Bound::NONE, |sum, (block, weight)| {
-        sum.plus(often(block, weight))
+    // Two ways to count, none of which is more than a bound: along the ways, of which one is taken where there is a
+    // choice; and by how often each block is come to.
+    let by_block = weights.iter().enumerate().map(|(block, weight)| {
+        let tasks = counts.tasks_of(block);
+        weight.clone().times(&tasks)
     });
-    let mut rest = weights.clone();
-    let mut round = Bound::NONE;
-    for cycle in kosaraju_scc(&map.edges()) {
-        for block in cycle.iter().map(|block| block.index()) {
-            let capped = map
-                .blocks
-                .get(block)
-                .is_some_and(|block| block.cap.is_some());
-            if let Some(weight) = rest.get_mut(block)
-                && (capped || cycle.len() > 1)
-            {
-                round = round.plus(often(block, weight));
-                *weight = Bound::NONE;
-            }
-        }
-    }
-    let walk = |weights| Walk::new(map, graph, weights, Together::Sum, counts).cost(&[0]);
-    walk(weights).min(by_place).min(round.plus(walk(rest)))
+    let by_block = by_block.fold(Bound::NONE, Bound::plus);
+    let walk = Walk::new(map, graph, weights, Together::Sum, counts);
+    walk.cost(&[0]).min(by_block)
 }
 
 /// The super-steps of the graph's own.
