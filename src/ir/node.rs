@@ -15,11 +15,11 @@ use super::text::{Expr, Named, Place, Template};
 #[serde(rename_all = "snake_case")]
 pub enum Work {
     /// One model call. Gives `reply` and, with an output type, `output`.
-    Llm(ModelCall),
+    Llm(Box<ModelCall>),
     /// Model and tools in a loop. Gives `reply`, `output` and `transcript`.
     Agent {
         /// The model call of each turn.
-        call: ModelCall,
+        call: Box<ModelCall>,
         /// Most turns; after the last one the node is done.
         max_turns: u32,
         /// Ends the loop where it holds after a turn.

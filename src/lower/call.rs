@@ -14,7 +14,7 @@ impl Lowering<'_> {
     /// The node's own work.
     pub fn work(&self, graph: &Graph, node: &from::Node, names: Names<'_>) -> Work {
         match &node.work {
-            from::Work::Llm(call) => Work::Llm(self.model_call(call)),
+            from::Work::Llm(call) => Work::Llm(self.model_call(call).into()),
             from::Work::Agent {
                 call,
                 max_turns,
@@ -22,7 +22,7 @@ impl Lowering<'_> {
                 parallel,
                 ..
             } => Work::Agent {
-                call: self.model_call(call),
+                call: self.model_call(call).into(),
                 max_turns: *max_turns,
                 until: until.as_ref().map(|until| self.expr(until)),
                 parallel: *parallel,

@@ -67,6 +67,7 @@ impl Lowering<'_> {
         for name in self.jumps_from_outside(node) {
             ends.add(named(graph, &name));
         }
+        ends.list.shrink_to_fit();
         ends.list
     }
 

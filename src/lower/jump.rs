@@ -40,7 +40,7 @@ impl Lowering<'_> {
     /// Several static edges as one jump; a target that two of them have is one target.
     pub fn edges(&self, edges: &[from::Jump], names: Names<'_>) -> Jump {
         let mut all = Jump {
-            to: Vec::new(),
+            to: Vec::with_capacity(edges.len()),
             set: Vec::new(),
             emits: Vec::new(),
         };

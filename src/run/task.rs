@@ -25,7 +25,7 @@ use super::limit::StepLimit;
 use super::permission::{Change, Permissions};
 use super::plan::jump::Preparation;
 use super::plan::node::slots;
-use super::plan::{Code, GraphPlan, NodePlan, SetPlan, TargetPlan, Then};
+use super::plan::{Code, GraphPlan, NodePlan, SetPlan, TargetTable, Then};
 use super::view::{MessageIds, NodeEnv, View, ViewMark, Write, Written};
 
 mod say;
@@ -161,7 +161,7 @@ pub struct TaskRun<'a> {
     /// Name of its node; of a join or the entry where it is no task of a node.
     pub name: &'a str,
     /// What names lead to.
-    ends: Option<&'a BTreeMap<String, TargetPlan>>,
+    ends: Option<&'a TargetTable>,
     /// Its effects.
     pub effects: &'a EffectScope,
     /// The state as it sees it.

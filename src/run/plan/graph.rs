@@ -10,7 +10,7 @@ use crate::expr::scope::StateFields;
 use crate::expr::ty::{RecordField, TypeTable};
 use crate::expr::{Scope, Type};
 use crate::ir::graph::Field;
-use crate::ir::{Channel, FieldId, FieldMode, Graph, JoinId, Node, NodeId, ToolId};
+use crate::ir::{Channel, FieldId, FieldMode, Graph, JoinId, NodeId, ToolId};
 use crate::run::freshness::BasedPlan;
 use crate::value::{Map, Value};
 
@@ -93,11 +93,11 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
     let exits = graph.exits.iter();
     let exits = exits.map(|when| builder.code(when, &scope));
     let exits = exits.collect::<Result<_, PlanError>>()?;
-    let nodes: IdVec<NodeId, NodePlan> = graph
-        .nodes
-        .iter()
-        .map(|node: &Node| node::plan(builder, &state, node))
-        .collect::<Result<_, _>>()?;
+    let mut nodes: IdVec<NodeId, NodePlan> = IdVec::new();
+    nodes.reserve_exact(graph.nodes.len());
+    for node in &graph.nodes {
+        nodes.push(node::plan(builder, &state, node)?);
+    }
     Ok(GraphPlan {
         name: graph.name.as_str().into(),
         context: (graph.context.iter())

@@ -1,6 +1,5 @@
 //! Routes, jumps and their updates, ready to be taken.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json};
@@ -52,7 +51,7 @@ pub enum TargetPlan {
         /// Gives the name.
         name: Code,
         /// What each leads to.
-        table: BTreeMap<String, TargetPlan>,
+        table: TargetTable,
     },
     /// One task an element.
     Each {
@@ -84,6 +83,17 @@ pub enum TargetPlan {
         /// Where the fan-out as a whole leads: names that the calling node's `ends` resolve.
         then: Vec<Arc<str>>,
     },
+}
+
+/// Names and what they lead to, in the order of the names.
+pub struct TargetTable(Box<[(Arc<str>, TargetPlan)]>);
+
+impl TargetTable {
+    /// What a name leads to.
+    pub fn get(&self, name: &str) -> Option<&TargetPlan> {
+        let at = self.0.binary_search_by(|(known, _)| (**known).cmp(name));
+        at.ok().and_then(|at| self.0.get(at)).map(|(_, to)| to)
+    }
 }
 
 /// Nodes that a fan-out as a whole leads to, behind all of its tasks (`then`). Empty where it leads nowhere.
@@ -285,10 +295,13 @@ pub fn ends(
     builder: &Builder<'_>,
     ends: &[End],
     scope: &mut Scope,
-) -> Result<BTreeMap<String, TargetPlan>, PlanError> {
-    ends.iter()
-        .map(|end| Ok((end.name.clone(), target(builder, &end.to, scope)?)))
-        .collect()
+) -> Result<TargetTable, PlanError> {
+    let mut table = Vec::with_capacity(ends.len());
+    for end in ends {
+        table.push((end.name.as_str().into(), target(builder, &end.to, scope)?));
+    }
+    table.sort_by(|(one, _): &(Arc<str>, _), (other, _)| one.cmp(other));
+    Ok(TargetTable(table.into()))
 }
 
 fn target(builder: &Builder<'_>, to: &Target, scope: &mut Scope) -> Result<TargetPlan, PlanError> {

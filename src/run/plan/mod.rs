@@ -24,7 +24,7 @@ use crate::ir::{Flow, GraphId, ReducerId, ToolId};
 
 pub use code::{Code, PlanError, Text};
 pub use graph::GraphPlan;
-pub use jump::{EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan, Then};
+pub use jump::{EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan, TargetTable, Then};
 pub use node::{AskPlan, NodePlan, WorkPlan};
 pub use permit::{PermitPlan, PinPlan};
 pub use tool::ToolPlan;

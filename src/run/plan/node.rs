@@ -1,6 +1,5 @@
 //! Nodes, ready to run.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use crate::value::{Map, Value};
 
 use super::code::{Builder, Code, PlanError, Text};
 
-use super::jump::{self, EmitPlan, JumpPlan, Preparation, RoutePlan, SetPlan, TargetPlan};
+use super::jump::{self, EmitPlan, JumpPlan, Preparation, RoutePlan, SetPlan, TargetTable};
 use super::narrow::{self, NarrowPlans};
 use super::permit::{self, PermitPlan};
 
@@ -100,7 +99,7 @@ pub struct NodePlan {
     /// Joins that it arrives at when nothing jumped.
     pub joins: Vec<JoinId>,
     /// What names lead to, for jumps of tools and of subgraphs that leave.
-    pub ends: BTreeMap<String, TargetPlan>,
+    pub ends: TargetTable,
     /// Tools that it may call with some arguments alone.
     pub narrowed: NarrowPlans,
     /// Tools that it may call, itself or in a graph that it calls, with a `permit once` somewhere in the flow.
@@ -124,11 +123,11 @@ pub struct NodePlan {
 /// A node's work.
 pub enum WorkPlan {
     /// One model call.
-    Llm(ModelCallPlan),
+    Llm(Box<ModelCallPlan>),
     /// Model and tools in a loop.
     Agent {
         /// The call.
-        call: ModelCallPlan,
+        call: Box<ModelCallPlan>,
         /// Most turns.
         max_turns: u32,
         /// Ends the loop.
@@ -406,14 +405,14 @@ fn work(
     scope: &mut Scope,
 ) -> Result<WorkPlan, PlanError> {
     Ok(match work {
-        Work::Llm(call) => WorkPlan::Llm(model_call(builder, call, scope)?),
+        Work::Llm(call) => WorkPlan::Llm(model_call(builder, call, scope)?.into()),
         Work::Agent {
             call,
             max_turns,
             until,
             parallel,
         } => WorkPlan::Agent {
-            call: model_call(builder, call, scope)?,
+            call: model_call(builder, call, scope)?.into(),
             max_turns: *max_turns,
             until: until
                 .as_ref()
