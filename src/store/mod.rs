@@ -73,6 +73,11 @@ fn unknown(url: &str) -> StoreError {
     }
     // What follows the scheme may hold a password: only the scheme is shown.
     let scheme = url.split(':').next().unwrap_or_default();
+    if scheme == "memory" {
+        return StoreError::Unavailable {
+            message: "a store in memory has no path: write `memory` alone".into(),
+        };
+    }
     let hint = name::closest(scheme, ["sqlite", "postgres", "postgresql", "memory"])
         .map(|near| format!("; did you mean `{near}`?"))
         .unwrap_or_default();

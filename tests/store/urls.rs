@@ -46,6 +46,10 @@ fn what_is_no_store_is_refused() {
         ),
         ("", "unknown store ``: expected `sqlite:PATH`"),
         (
+            "memory:",
+            "a store in memory has no path: write `memory` alone",
+        ),
+        (
             "postgres://u:secret@h:port/db",
             "the address `postgres://..` isn't one that PostgreSQL understands",
         ),
