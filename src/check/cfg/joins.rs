@@ -5,23 +5,22 @@ use std::rc::Rc;
 
 use crate::base::bit_set::ChunkedBitSet;
 
-use crate::base::Span;
+use crate::base::{IdVec, Span};
 use crate::ir::{JoinId, NodeId};
 
 use super::mhp::{Fork, MayHappenInParallel};
-use super::model::BlockId;
+use super::model::{BlockId, ControlFlowGraph};
 use super::place::TokenPlace;
 
 /// A member that comes to a join.
 type Arrival = (TokenPlace, NodeId);
 
 /// Who comes to joins.
-#[derive(Default)]
 pub(super) struct Arrivals {
     /// The nodes that come to each join, with the member as which each comes: itself, or a branch behind it.
-    by_join: HashMap<JoinId, BTreeSet<Arrival>>,
+    by_join: IdVec<JoinId, BTreeSet<Arrival>>,
     /// The joins that each place comes to, with the member as which it comes.
-    by_place: HashMap<TokenPlace, BTreeSet<(JoinId, NodeId)>>,
+    by_place: Vec<BTreeSet<(JoinId, NodeId)>>,
     /// Arrivals beside other targets of the same transition, and where those lead.
     forked: Vec<(JoinId, Arrival, Rc<ChunkedBitSet>, Span)>,
     /// Nodes that come to some join.
@@ -29,33 +28,46 @@ pub(super) struct Arrivals {
     /// Arrivals beside targets of their own transition that are noted as forks.
     shown: BTreeSet<(JoinId, Arrival)>,
     /// Joins that led on, or would have, together with one.
-    with: HashMap<JoinId, ChunkedBitSet>,
+    with: IdVec<JoinId, ChunkedBitSet>,
     /// Joins that may lead on beside more than when they were last looked at.
     changed: BTreeSet<JoinId>,
 }
 
 impl Arrivals {
+    /// Nobody, in a graph with so many places.
+    pub(super) fn new(cfg: &ControlFlowGraph, places: usize) -> Self {
+        Self {
+            by_join: cfg.joins.iter().map(|_| BTreeSet::new()).collect(),
+            by_place: vec![BTreeSet::new(); places],
+            forked: Vec::new(),
+            coming: ChunkedBitSet::new(),
+            shown: BTreeSet::new(),
+            with: cfg.joins.iter().map(|_| ChunkedBitSet::new()).collect(),
+            changed: BTreeSet::new(),
+        }
+    }
+
     /// Notes that a node comes to a join.
     pub(super) fn arrive(&mut self, join: JoinId, place: TokenPlace, member: NodeId) {
-        self.by_join
-            .entry(join)
-            .or_default()
-            .insert((place, member));
-        let of_place = self.by_place.entry(place).or_default();
-        of_place.insert((join, member));
+        if let Some(of_join) = self.by_join.get_mut(join) {
+            of_join.insert((place, member));
+        }
+        if let Some(of_place) = self.by_place.get_mut(place as usize) {
+            of_place.insert((join, member));
+        }
         self.coming.insert(place);
         self.changed.insert(join);
     }
 
     /// The nodes that come to a join.
     pub(super) fn arriving(&self, join: JoinId) -> impl Iterator<Item = TokenPlace> + '_ {
-        let arrivals = self.by_join.get(&join).into_iter().flatten();
+        let arrivals = self.by_join.get(join).into_iter().flatten();
         arrivals.map(|(place, _)| *place)
     }
 
     /// Notes that more runs beside a place.
     pub(super) fn changed(&mut self, place: TokenPlace) {
-        let joins = self.by_place.get(&place).into_iter().flatten();
+        let joins = self.by_place.get(place as usize).into_iter().flatten();
         self.changed.extend(joins.map(|(join, _)| *join));
     }
 }
@@ -107,7 +119,7 @@ struct Beside {
 }
 
 /// The joins of one round, as each is first asked for. What has come since is seen in the next.
-type Round = HashMap<JoinId, Rc<Waiting>>;
+type Round = IdVec<JoinId, Option<Rc<Waiting>>>;
 
 impl MayHappenInParallel<'_> {
     /// Notes those of some targets of a transition that are arrivals at joins, and where its other targets lead.
@@ -129,7 +141,7 @@ impl MayHappenInParallel<'_> {
     /// A join leads on where each two of its members can both have come.
     pub(super) fn fire(&mut self, id: JoinId) {
         self.joins.changed.insert(id);
-        let linked = self.joins.with.get(&id).cloned().unwrap_or_default();
+        let linked = self.joins.with.get(id).cloned().unwrap_or_default();
         self.joins.changed.extend(linked.iter().map(JoinId));
         let cfg = self.cfg;
         let Some(join) = cfg.joins.get(id).filter(|_| !self.fired.contains(&id)) else {
@@ -158,7 +170,7 @@ impl MayHappenInParallel<'_> {
     /// Lets joins lead on beside what runs then; whether there was any to look at.
     pub(super) fn lead_on(&mut self) -> bool {
         let changed = std::mem::take(&mut self.joins.changed);
-        let mut round = Round::new();
+        let mut round: Round = self.cfg.joins.iter().map(|_| None).collect();
         for id in &changed {
             if self.fired.contains(id) {
                 self.beside_tasks(*id, &mut round);
@@ -191,7 +203,7 @@ impl MayHappenInParallel<'_> {
 
     /// A join leads on as one of its members comes, beside each task that runs then.
     fn beside_tasks(&mut self, id: JoinId, round: &mut Round) {
-        let arrivals = self.joins.by_join.get(&id).cloned().unwrap_or_default();
+        let arrivals = self.joins.by_join.get(id).cloned().unwrap_or_default();
         let join = self.waiting(id, round);
         let members: ChunkedBitSet = self.cfg.members(id).map(|member| member.0).collect();
         // Those that only come to this join are beside nothing that it leads to.
@@ -232,9 +244,14 @@ impl MayHappenInParallel<'_> {
 
     /// A join as it stands in a round.
     fn waiting(&self, id: JoinId, round: &mut Round) -> Rc<Waiting> {
-        let waiting = round.entry(id);
-        let waiting = waiting.or_insert_with(|| Rc::new(self.look_at(id)));
-        waiting.clone()
+        if let Some(Some(waiting)) = round.get(id) {
+            return waiting.clone();
+        }
+        let waiting = Rc::new(self.look_at(id));
+        if let Some(known) = round.get_mut(id) {
+            *known = Some(waiting.clone());
+        }
+        waiting
     }
 
     fn look_at(&self, id: JoinId) -> Waiting {
@@ -305,12 +322,19 @@ impl MayHappenInParallel<'_> {
             also.extend(joins.map(|(second, member)| (second, other, member)));
         }
         for other in (&beside.tasks & &self.joins.coming).iter() {
-            let joins = self.joins.by_place.get(&other).into_iter().flatten();
+            let joins = self
+                .joins
+                .by_place
+                .get(other as usize)
+                .into_iter()
+                .flatten();
             also.extend(joins.map(|(second, member)| (*second, other, *member)));
         }
         to |= &(&*self.image(&Rc::new(beside.tasks), None).all - &join.waits);
         for (second, other, member) in also.into_iter().filter(|(second, ..)| *second != id) {
-            self.joins.with.entry(second).or_default().insert(id.0);
+            if let Some(with) = self.joins.with.get_mut(second) {
+                with.insert(id.0);
+            }
             if !self.fired.contains(&second) {
                 continue;
             }

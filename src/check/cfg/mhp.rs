@@ -83,7 +83,8 @@ pub struct MayHappenInParallel<'a> {
     open: BTreeSet<TokenPlace>,
     pub(super) alive: Vec<bool>,
     fresh: Vec<TokenPlace>,
-    after: HashMap<TokenPlace, Rc<After>>,
+    /// By place, where it was asked for.
+    after: Vec<Option<Rc<After>>>,
     /// Who sends several tasks to a node.
     senders: HashMap<NodeId, ChunkedBitSet>,
     taken: HashSet<*const Transition>,
@@ -116,13 +117,13 @@ impl<'a> MayHappenInParallel<'a> {
             open: BTreeSet::new(),
             alive: vec![false; count],
             fresh: Vec::new(),
-            after: HashMap::new(),
+            after: vec![None; count],
             senders: HashMap::new(),
             taken: HashSet::new(),
             fired: BTreeSet::new(),
             touched: BTreeSet::new(),
             interest: HashMap::new(),
-            joins: super::joins::Arrivals::default(),
+            joins: super::joins::Arrivals::new(cfg, count),
             forks: Vec::new(),
             images: HashMap::new(),
             sums: HashMap::new(),
@@ -504,7 +505,7 @@ impl<'a> MayHappenInParallel<'a> {
 
     /// Where a task may be in the next super-step, as long as no join leads it on.
     pub(super) fn after(&mut self, place: TokenPlace) -> Rc<After> {
-        if let Some(known) = self.after.get(&place) {
+        if let Some(Some(known)) = self.after.get(place as usize) {
             return known.clone();
         }
         let after = Rc::new(match self.places.running(place) {
@@ -522,13 +523,16 @@ impl<'a> MayHappenInParallel<'a> {
         for node in &after.sends {
             self.senders.entry(*node).or_default().insert(place);
         }
-        self.after.insert(place, after.clone());
+        if let Some(known) = self.after.get_mut(place as usize) {
+            *known = Some(after.clone());
+        }
         after
     }
 
     /// The same, where it was asked for before.
     pub(super) fn after_known(&self, place: TokenPlace) -> &[TokenPlace] {
-        self.after.get(&place).map_or(&[], |after| &after.places)
+        let after = self.after.get(place as usize).and_then(Option::as_ref);
+        after.map_or(&[], |after| &after.places)
     }
 
     fn after_node(&self, node: NodeId) -> After {
