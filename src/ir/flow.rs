@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::base::IdVec;
 use crate::expr::ty::{RecordField, Type, TypeTable};
@@ -12,6 +11,7 @@ use super::error::{ErrorKind, Retry};
 use super::graph::{Channel, Field, Graph};
 use super::jump::{Emit, Route};
 use super::text::{Expr, Place};
+use super::version;
 
 typed_id! {
     /// A graph of a flow.
@@ -121,18 +121,9 @@ impl Flow {
     /// moved line or another format of the source is the same version; so are marks, which only the compiler reads, and graphs
     /// with parameters, of which the instances run.
     pub fn version(&self) -> String {
-        let mut json = serde_json::to_value(self).unwrap_or_default();
-        if let Some(entries) = json.as_object_mut() {
-            entries.remove("marks");
-            entries.remove("parametric");
-        }
-        drop_places(&mut json);
-        let digest = Sha256::digest(json.to_string().as_bytes());
-        digest
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        // The data has no form that JSON lacks.
+        let json = serde_json::to_string(self).unwrap_or_default();
+        version::digest(&json, &["marks", "parametric"])
     }
 
     /// Names of the instances of a graph with parameters; `None` where it is no such graph.
@@ -205,18 +196,6 @@ pub struct ItemParam {
     /// The name of what it is where nothing is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-}
-
-/// Every place is under a key `at` or `anchors`, and `files` only serves places.
-pub(super) fn drop_places(json: &mut serde_json::Value) {
-    match json {
-        serde_json::Value::Object(entries) => {
-            entries.retain(|key, _| !matches!(key.as_str(), "at" | "anchors" | "files"));
-            entries.values_mut().for_each(drop_places);
-        }
-        serde_json::Value::Array(items) => items.iter_mut().for_each(drop_places),
-        _ => {}
-    }
 }
 
 /// A custom event.

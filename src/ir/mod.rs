@@ -20,6 +20,7 @@ pub mod narrow;
 pub mod node;
 pub mod text;
 pub mod valid;
+mod version;
 
 pub use error::{ErrorKind, Retry};
 pub use flow::{

@@ -12,9 +12,10 @@ use serde_json::{Map, Value as Json};
 use super::text::{laid_out, renamed};
 use crate::base::id::Id;
 use crate::base::{IdVec, duration};
-use crate::ir::flow::{Flow, drop_places};
+use crate::ir::flow::Flow;
 use crate::ir::graph::{Graph, Migrate};
 use crate::ir::text::Place;
+use crate::ir::version::drop_places;
 
 type Entries = Map<String, Json>;
 
