@@ -305,18 +305,6 @@ impl Node {
         }
     }
 
-    /// What holds of the reply or the output that the work gives to the rest of the node, as far as it gives any.
-    pub fn ensured(&self) -> impl Iterator<Item = &Expr> {
-        let call = match &self.work {
-            Work::Llm(call) | Work::Agent { call, .. } => Some(call),
-            _ => None,
-        };
-        call.into_iter().flat_map(move |call| {
-            let conditions = call.ensures.iter().map(|ensure| &ensure.condition);
-            conditions.filter(|condition| self.is_asked_of_all(call, condition))
-        })
-    }
-
     /// Whether an `ensure` is asked of whatever the call gives to the rest of the node. It is not asked of an agent that ends
     /// without an output, nor, where no output is wanted, of a reply that calls tools.
     pub fn is_asked_of_all(&self, call: &ModelCall, condition: &Expr) -> bool {

@@ -175,11 +175,6 @@ impl<'a> MayHappenInParallel<'a> {
         self.others(node.0)
     }
 
-    /// The nodes that may run while a deferred node waits; other numbers are no nodes.
-    pub fn partners_waiting(&self, node: NodeId) -> Cow<'_, ChunkedBitSet> {
-        self.others(self.places.deferring(node))
-    }
-
     /// The places that another task may be at.
     pub(super) fn others(&self, place: TokenPlace) -> Cow<'_, ChunkedBitSet> {
         let Some(row) = self.rows.get(place as usize) else {

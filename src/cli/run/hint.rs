@@ -86,11 +86,6 @@ impl Hint {
         self.command("resume", &[])
     }
 
-    /// The command without an answer, with more options.
-    pub fn resume_with(&self, options: &[&str]) -> String {
-        self.command("resume", options)
-    }
-
     /// A command of `graphc threads` about the thread, by the words before and behind its id.
     pub fn threads(&self, action: &str, more: &[&str]) -> String {
         let words = ["threads", action, &self.thread];

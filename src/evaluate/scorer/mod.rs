@@ -7,8 +7,6 @@ mod contains;
 mod grader;
 mod read;
 
-use std::sync::Arc;
-
 use serde_json::{Map as JsonMap, Value as Json};
 use tokio_util::sync::CancellationToken;
 
@@ -236,6 +234,3 @@ fn number(code: &Code, value: &Value) -> Result<f64, String> {
         )),
     }
 }
-
-/// Scorers that all rows share.
-pub type Scorers = Arc<Vec<Scorer>>;
