@@ -1,6 +1,6 @@
 //! `asks-at-call`: calls of tools that ask, to which some way comes without a question that permits them.
 //!
-//! [`unpermitted`] is the analysis. [`unseen`] are the tools whose arguments a person may never have seen, which the rules of values ask.
+//! [`mod@unpermitted`] is the analysis. [`unseen`] are the tools whose arguments a person may never have seen, which the rules of values ask.
 
 pub mod unpermitted;
 
