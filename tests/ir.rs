@@ -90,6 +90,23 @@ fn layout_is_no_part_of_the_version() {
     }
 }
 
+/// A constant may have the keys that places stand under.
+#[test]
+fn constants_are_part_of_the_version() {
+    let version = |constant: &str| {
+        let text = format!(
+            "graph Main {{\n  state {{ in out n: json = {constant} }}\n  start -> go\n  node go: update -> end\n}}\n"
+        );
+        let files = [("main.graph".to_owned(), text)].into();
+        flow("main.graph", &files).version()
+    };
+    for key in ["at", "anchors", "files", "marks"] {
+        let of = |value: &str| version(&format!("{{\"{key}\": {value}}}"));
+        assert_ne!(of("[]"), of("[1]"), "{key}");
+        assert_ne!(of("{\"a\": 1}"), of("{\"a\": 2}"), "{key}");
+    }
+}
+
 #[test]
 fn is_what_the_schema_says() {
     let schema = ir::schema();

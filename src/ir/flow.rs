@@ -123,7 +123,7 @@ impl Flow {
     pub fn version(&self) -> String {
         // The data has no form that JSON lacks.
         let json = serde_json::to_string(self).unwrap_or_default();
-        version::digest(&json, &["marks", "parametric"])
+        version::digest(&json, &["files", "marks", "parametric"])
     }
 
     /// Names of the instances of a graph with parameters; `None` where it is no such graph.

@@ -7,17 +7,28 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-/// Whether a key holds places: each is under `at` or `anchors`, and `files` only serves them. A moved line, or another format of
-/// the source, changes nothing of how a flow runs.
-fn is_place(key: &str) -> bool {
-    matches!(key, "at" | "anchors" | "files")
+/// Whether a key may hold places. A moved line, or another format of the source, changes nothing of how a flow runs.
+fn is_place_key(key: &str) -> bool {
+    matches!(key, "at" | "anchors")
+}
+
+/// Whether a value under such a key holds places: a constant of the flow may have the key too.
+fn is_place(value: &Json) -> bool {
+    match value {
+        Json::Object(place) => {
+            let has = |key: &&str| place.get(*key).is_some_and(Json::is_u64);
+            ["line", "column"].iter().all(has) && ["offset", "text"].iter().any(|key| has(key))
+        }
+        Json::Array(anchors) => !anchors.is_empty() && anchors.iter().all(is_place),
+        _ => false,
+    }
 }
 
 /// Takes the places out of a part of a flow.
 pub(super) fn drop_places(json: &mut Json) {
     match json {
         Json::Object(entries) => {
-            entries.retain(|key, _| !is_place(key));
+            entries.retain(|key, value| !is_place_key(key) || !is_place(value));
             entries.values_mut().for_each(drop_places);
         }
         Json::Array(items) => items.iter_mut().for_each(drop_places),
@@ -117,12 +128,18 @@ impl<'de> Visitor<'de> for Hashed<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<(), A::Error> {
         self.hash.update("{\n");
         while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
-            if is_place(&key) || self.left_out.contains(&&*key) {
+            if self.left_out.contains(&&*key) {
                 entries.next_value::<IgnoredAny>()?;
-                continue;
+            } else if is_place_key(&key) {
+                let value: Json = entries.next_value()?;
+                if !is_place(&value) {
+                    self.inner().line(&key)?;
+                    self.inner().line(&value)?;
+                }
+            } else {
+                self.inner().line(&key)?;
+                entries.next_value_seed(self.inner())?;
             }
-            self.inner().line(&key)?;
-            entries.next_value_seed(self.inner())?;
         }
         self.hash.update("}\n");
         Ok(())

@@ -182,7 +182,8 @@ impl Namer<'_> {
         let migrate = &at.scope.migrate;
         if let Some(Json::String(name)) = named.get("name") {
             let now = match key {
-                "fields" => migrate.fields.get(name),
+                // What a question shows and what an event carries stands under `fields` too.
+                "fields" if named.contains_key("mode") => migrate.fields.get(name),
                 "nodes" => migrate.nodes.get(name),
                 _ if named.contains_key("to") => migrate.nodes.get(name),
                 _ => None,

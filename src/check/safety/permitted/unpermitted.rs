@@ -391,7 +391,7 @@ impl<'a> Unpermitted<'a> {
             lacking
         };
         match kind {
-            EdgeKind::Child => below(asked),
+            EdgeKind::Child => with_used(below(asked)),
             EdgeKind::Edge | EdgeKind::Goto if !node.skips => {
                 with_used(below(asked)).permit(&node.behind)
             }
