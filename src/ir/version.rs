@@ -17,7 +17,7 @@ fn is_place(value: &Json) -> bool {
     match value {
         Json::Object(place) => {
             let has = |key: &&str| place.get(*key).is_some_and(Json::is_u64);
-            ["line", "column"].iter().all(has) && ["offset", "text"].iter().any(|key| has(key))
+            ["line", "column"].iter().all(has) && ["offset", "text"].iter().any(has)
         }
         Json::Array(anchors) => !anchors.is_empty() && anchors.iter().all(is_place),
         _ => false,
