@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use crate::base::IdVec;
 use crate::check::cfg::ControlFlowGraph;
-use crate::check::safety::permitted::unpermitted::{self, Permissions, Permitting, Unpermitted};
+use crate::check::safety::permitted::unpermitted::{
+    self, GraphPermissions, Permissions, Unpermitted,
+};
 use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::node::{Permit, Work};
 use crate::ir::{Flow, GraphId, ToolId};
@@ -112,7 +114,7 @@ impl<'f> Answers<'f> {
             let nodes = graph.nodes.iter();
             let nodes = nodes.map(|node| of_node(flow, graph, node, &mut questions));
             let nodes = nodes.collect();
-            Permitting { cfg, nodes }
+            GraphPermissions { cfg, nodes }
         });
         let graphs = graphs.collect();
         let count = flow.tools.len() + questions.len();
@@ -160,9 +162,9 @@ fn of_node(flow: &Flow, graph: &Graph, node: &Node, questions: &mut Vec<String>)
             lasts: true,
         }];
         questions.push(stop_name(graph, name));
-        given.extend(permits.iter().map(|permit| unpermitted::Permission {
-            of: permit.tool.0 as usize,
-            lasts: !permit.once || permit.each.is_some(),
+        given.extend(permits.iter().map(|permit| {
+            let of = permit.tool.0 as usize;
+            unpermitted::Permission::new(of, permit.once, permit.each.is_some())
         }));
         given
     };

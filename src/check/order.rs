@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::bit_set::ChunkedBitSet;
-
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
 use crate::base::Span;
+use crate::base::bit_set::ChunkedBitSet;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::ir::{Channel, FieldId, NodeId};

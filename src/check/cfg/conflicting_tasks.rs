@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::bit_set::ChunkedBitSet;
-
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::NodeId;
 

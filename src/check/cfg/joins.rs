@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::base::bit_set::ChunkedBitSet;
-
 use crate::base::{IdVec, Span};
 use crate::ir::{JoinId, NodeId};
 
@@ -73,7 +72,7 @@ impl Arrivals {
 }
 
 /// A join, as it stands at the begin of a round.
-struct Waiting {
+struct JoinSnapshot {
     /// The places of its members that have come.
     waits: ChunkedBitSet,
     /// The places that it leads to.
@@ -88,7 +87,7 @@ struct Waiting {
     beside_all_but_one: ChunkedBitSet,
 }
 
-impl Waiting {
+impl JoinSnapshot {
     /// Whether all members but one may be at the join beside a task.
     fn lacks_only(&self, member: NodeId, task: TokenPlace) -> bool {
         let lacks = |beside: &ChunkedBitSet| !beside.contains(task);
@@ -119,7 +118,7 @@ struct Beside {
 }
 
 /// The joins of one round, as each is first asked for. What has come since is seen in the next.
-type Round = IdVec<JoinId, Option<Rc<Waiting>>>;
+type Round = IdVec<JoinId, Option<Rc<JoinSnapshot>>>;
 
 impl MayHappenInParallel<'_> {
     /// Notes those of some targets of a transition that are arrivals at joins, and where its other targets lead.
@@ -147,14 +146,10 @@ impl MayHappenInParallel<'_> {
         let Some(join) = cfg.joins.get(id).filter(|_| !self.fired.contains(&id)) else {
             return;
         };
-        let waits = || {
-            let members = self.cfg.members(id);
-            members.filter_map(|member| self.places.wait(id, member))
-        };
         let all = self.waits_at(id);
         // A member that is named twice never meets itself.
         let whole = all.iter().count() == join.members.len()
-            && waits().all(|wait| {
+            && all.iter().all(|wait| {
                 let row = self.rows.get(wait as usize);
                 let meets = row.is_some_and(|row| row.is_superset(&all));
                 self.is_alive(wait) && (meets || join.members.len() == 1)
@@ -180,13 +175,13 @@ impl MayHappenInParallel<'_> {
             if !changed.contains(&id) || !self.fired.contains(&id) {
                 continue;
             }
-            let join = self.waiting(id, &mut round);
+            let join = self.snapshot(id, &mut round);
             if join.lacks_only(arrival.1, arrival.0) {
                 let beside = Beside {
                     forked: ChunkedBitSet::clone(&forked),
                     ..Beside::default()
                 };
-                self.pass(id, arrival, beside, &mut round);
+                self.pass(id, arrival.0, beside, &mut round);
                 if self.joins.shown.insert((id, arrival)) {
                     let reached = [&join.led, &forked];
                     let reached = reached.map(|to| (to.iter().collect(), false));
@@ -204,7 +199,7 @@ impl MayHappenInParallel<'_> {
     /// A join leads on as one of its members comes, beside each task that runs then.
     fn beside_tasks(&mut self, id: JoinId, round: &mut Round) {
         let arrivals = self.joins.by_join.get(id).cloned().unwrap_or_default();
-        let join = self.waiting(id, round);
+        let join = self.snapshot(id, round);
         let members: ChunkedBitSet = self.cfg.members(id).map(|member| member.0).collect();
         // Those that only come to this join are beside nothing that it leads to.
         let mut only = join.waits.clone();
@@ -232,7 +227,7 @@ impl MayHappenInParallel<'_> {
                 members: coming,
                 forked: ChunkedBitSet::new(),
             };
-            self.pass(id, arrival, beside, round);
+            self.pass(id, place, beside, round);
         }
     }
 
@@ -242,19 +237,19 @@ impl MayHappenInParallel<'_> {
         waits.collect()
     }
 
-    /// A join as it stands in a round.
-    fn waiting(&self, id: JoinId, round: &mut Round) -> Rc<Waiting> {
-        if let Some(Some(waiting)) = round.get(id) {
-            return waiting.clone();
+    /// A join as it stands in a round, made when it is first asked for.
+    fn snapshot(&self, id: JoinId, round: &mut Round) -> Rc<JoinSnapshot> {
+        if let Some(Some(snapshot)) = round.get(id) {
+            return snapshot.clone();
         }
-        let waiting = Rc::new(self.look_at(id));
+        let snapshot = Rc::new(self.snapshot_of(id));
         if let Some(known) = round.get_mut(id) {
-            *known = Some(waiting.clone());
+            *known = Some(snapshot.clone());
         }
-        waiting
+        snapshot
     }
 
-    fn look_at(&self, id: JoinId) -> Waiting {
+    fn snapshot_of(&self, id: JoinId) -> JoinSnapshot {
         let mut beside = HashMap::new();
         let mut all = self.all.clone();
         let mut all_but_one = all.clone();
@@ -271,7 +266,7 @@ impl MayHappenInParallel<'_> {
         }
         let led = self.led(id);
         let joins = led.iter().filter_map(|place| self.places.waits(place));
-        Waiting {
+        JoinSnapshot {
             waits: self.waits_at(id),
             led_to_joins: joins.map(|(join, _)| join).collect(),
             led,
@@ -310,11 +305,11 @@ impl MayHappenInParallel<'_> {
 
     /// The join leads on beside what runs there, which is not what waits at the same join. What comes to another join at that
     /// moment may make that one lead on as well.
-    fn pass(&mut self, id: JoinId, (place, _): Arrival, beside: Beside, round: &mut Round) {
-        let join = self.waiting(id, round);
+    fn pass(&mut self, id: JoinId, place: TokenPlace, beside: Beside, round: &mut Round) {
+        let join = self.snapshot(id, round);
         // What is forked off comes with the arrival.
         let mut also: Vec<(JoinId, TokenPlace, NodeId)> = Vec::new();
-        let mut to = &beside.forked - &join.waits;
+        let mut to = ChunkedBitSet::new();
         let comes = [(place, beside.forked)].into_iter().chain(beside.members);
         for (other, goes) in comes {
             to |= &(&goes - &join.waits);
@@ -338,7 +333,7 @@ impl MayHappenInParallel<'_> {
             if !self.fired.contains(&second) {
                 continue;
             }
-            let then = self.waiting(second, round);
+            let then = self.snapshot(second, round);
             if then.lacks_only(member, other) && then.lacks_only(member, place) {
                 match join.led_to_joins.contains(&second) {
                     true => self.cross(&then.led, &(&*join.led - &then.waits)),

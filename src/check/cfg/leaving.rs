@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::bit_set::ChunkedBitSet;
-
 use crate::base::IdVec;
+use crate::base::bit_set::ChunkedBitSet;
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Jump, Node, Program, Route, TargetKind};
 

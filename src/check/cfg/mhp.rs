@@ -13,9 +13,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::base::bit_set::ChunkedBitSet;
-
 use crate::base::Span;
+use crate::base::bit_set::ChunkedBitSet;
 use crate::ir::{JoinId, NodeId};
 
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition};

@@ -35,7 +35,7 @@ const DERIVED: [(&str, &str); 6] = [
 ];
 
 /// Where the walk is.
-struct Spot {
+struct Cursor {
     /// Of what stands here.
     path: String,
     /// What a message is about.
@@ -49,102 +49,110 @@ struct Spot {
 impl Versions<'_> {
     /// Says what nobody has said.
     pub(super) fn walk(&mut self) {
-        let spot = Spot {
+        let cursor = Cursor {
             path: String::new(),
             of: "the flow".to_owned(),
             kind: "flow",
             at: (None, None),
         };
         let (old, new) = (self.named.0, self.named.1);
-        self.entries(&spot, old, new);
+        self.entries(&cursor, old, new);
         if self.found.is_empty() {
             self.alone = true;
-            self.entries(&spot, old, new);
+            self.entries(&cursor, old, new);
         }
     }
 
-    fn entries(&mut self, spot: &Spot, old: &Entries, new: &Entries) {
+    fn entries(&mut self, cursor: &Cursor, old: &Entries, new: &Entries) {
         let said = self.found.len();
         let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let keys = keys.into_iter().filter(|key| *key != "at");
-        let derived = |key: &&String| DERIVED.contains(&(spot.kind, key.as_str()));
+        let derived = |key: &&String| DERIVED.contains(&(cursor.kind, key.as_str()));
         let (last, first): (Vec<&String>, Vec<&String>) = keys.partition(derived);
         for key in first {
-            self.entry(spot, key, old.get(key), new.get(key));
+            self.entry(cursor, key, old.get(key), new.get(key));
         }
         for key in last {
             // Where a node goes shows in its `ends`, the members of a join at the join.
-            let graph = spot.path.split("/nodes/").next().unwrap_or_default();
+            let graph = cursor.path.split("/nodes/").next().unwrap_or_default();
             let follows = key == "joins" && self.claimed.contains(&format!("{graph}/joins"));
             if self.found.len() == said && !follows {
-                self.entry(spot, key, old.get(key), new.get(key));
+                self.entry(cursor, key, old.get(key), new.get(key));
             }
         }
     }
 
-    fn entry(&mut self, spot: &Spot, key: &str, old: Option<&Json>, new: Option<&Json>) {
-        let path = format!("{}/{key}", spot.path);
+    fn entry(&mut self, cursor: &Cursor, key: &str, old: Option<&Json>, new: Option<&Json>) {
+        let path = format!("{}/{key}", cursor.path);
         if old == new || self.claimed.contains(&path) {
             return;
         }
         match (old, new) {
             (Some(Json::Object(old)), Some(Json::Object(new))) if OPEN.contains(&key) => {
-                let of = spot.of.clone();
-                self.entries(&Spot { path, of, ..*spot }, old, new);
+                let of = cursor.of.clone();
+                self.entries(
+                    &Cursor {
+                        path,
+                        of,
+                        ..*cursor
+                    },
+                    old,
+                    new,
+                );
             }
-            _ if named(spot, key, old, new) => self.things(spot, key, old, new),
-            _ => self.changed(spot, key, old, new),
+            _ if named(cursor, key, old, new) => self.things(cursor, key, old, new),
+            _ => self.changed(cursor, key, old, new),
         }
     }
 
     /// Lists of things with names.
-    fn things(&mut self, spot: &Spot, key: &str, old: Option<&Json>, new: Option<&Json>) {
+    fn things(&mut self, cursor: &Cursor, key: &str, old: Option<&Json>, new: Option<&Json>) {
         if key == "joins" {
-            self.claim(format!("{}/{key}", spot.path));
+            self.claim(format!("{}/{key}", cursor.path));
         }
         let (old, new) = (things(old), things(new));
         let mut left: BTreeMap<&(&str, usize), &Entries> =
             new.iter().map(|(name, thing)| (name, *thing)).collect();
-        self.order(spot, key, &old, &new);
+        self.order(cursor, key, &old, &new);
         for (name, was) in &old {
             let is = left.remove(name);
-            self.thing(spot, key, name.0, Some(was), is);
+            self.thing(cursor, key, name.0, Some(was), is);
         }
         for (name, is) in new.iter().filter(|(name, _)| left.contains_key(name)) {
-            self.thing(spot, key, name.0, None, Some(is));
+            self.thing(cursor, key, name.0, None, Some(is));
         }
     }
 
     fn thing(
         &mut self,
-        spot: &Spot,
+        cursor: &Cursor,
         key: &str,
         name: &str,
         old: Option<&Entries>,
         new: Option<&Entries>,
     ) {
-        let path = format!("{}/{key}/{name}", spot.path);
+        let path = format!("{}/{key}/{name}", cursor.path);
         // Types that no flow declares are made of fields, which are said themselves.
         let unnamed = key == "records" && name.contains(' ') && !self.alone;
         if self.claimed.contains(&path) || unnamed {
             return;
         }
-        let (noun, inner) = noun(spot.kind, key);
-        let of = match spot.kind {
+        let (noun, inner) = noun(cursor.kind, key);
+        let of = match cursor.kind {
             "flow" => format!("{noun} `{name}`"),
-            _ => format!("{noun} `{name}` of {}", spot.of),
+            _ => format!("{noun} `{name}` of {}", cursor.of),
         };
         let mut at = (
-            old.and_then(place).or(spot.at.0),
-            new.and_then(place).or(spot.at.1),
+            old.and_then(place).or(cursor.at.0),
+            new.and_then(place).or(cursor.at.1),
         );
         if at == (None, None) && noun == "type" {
             at = self.shown_at(name);
         }
         // What has no place of its own is said as part of what has.
-        let kind = if inner { spot.kind } else { noun };
+        let kind = if inner { cursor.kind } else { noun };
         match (old, new) {
-            (Some(old), Some(new)) => self.entries(&Spot { path, of, kind, at }, old, new),
+            (Some(old), Some(new)) => self.entries(&Cursor { path, of, kind, at }, old, new),
             (old, _) => {
                 let how = if old.is_some() { "is gone" } else { "is new" };
                 let (side, code) = (side(kind), code(kind, key));
@@ -154,8 +162,8 @@ impl Versions<'_> {
     }
 
     /// Says that things which both versions have stand in another order.
-    fn order(&mut self, spot: &Spot, key: &str, old: &[Thing<'_>], new: &[Thing<'_>]) {
-        let Some((things, means)) = meaning_of_order(spot.kind, key) else {
+    fn order(&mut self, cursor: &Cursor, key: &str, old: &[Thing<'_>], new: &[Thing<'_>]) {
+        let Some((things, means)) = meaning_of_order(cursor.kind, key) else {
             return;
         };
         let both = |these: &[Thing<'_>], others: &[Thing<'_>]| {
@@ -169,13 +177,13 @@ impl Versions<'_> {
         };
         let message = format!(
             "{things} of {} stand in another order, `{first}` ahead of `{before}`{means}",
-            spot.of
+            cursor.of
         );
         let find = |of: &[Thing<'_>]| {
             let found = of.iter().find(|((name, _), _)| *name == first);
             found.and_then(|(_, thing)| place(thing))
         };
-        let at = (find(old).or(spot.at.0), find(new).or(spot.at.1));
+        let at = (find(old).or(cursor.at.0), find(new).or(cursor.at.1));
         let code = if key == "nodes" {
             "node-order"
         } else {
@@ -184,12 +192,12 @@ impl Versions<'_> {
         self.say(Compatible, People, code, at, message);
     }
 
-    fn changed(&mut self, spot: &Spot, key: &str, old: Option<&Json>, new: Option<&Json>) {
+    fn changed(&mut self, cursor: &Cursor, key: &str, old: Option<&Json>, new: Option<&Json>) {
         let is_list = |json: Option<&Json>| json.is_none_or(Json::is_array);
         if key == "tools" && is_list(old) && is_list(new) {
-            return self.tools_of(spot, old, new);
+            return self.tools_of(cursor, old, new);
         }
-        let (what, of) = (words(spot.kind, key), &spot.of);
+        let (what, of) = (words(cursor.kind, key), &cursor.of);
         // A list that isn't there has nothing in it.
         let empty = Json::Array(Vec::new());
         let (old, new) = match (old, new) {
@@ -200,9 +208,9 @@ impl Versions<'_> {
         if old == new {
             return;
         }
-        let at = match (spot.kind, key) {
+        let at = match (cursor.kind, key) {
             ("flow", "marks" | "secrets") => self.marked(old, new),
-            _ => spot.at,
+            _ => cursor.at,
         };
         let message = match (old, new) {
             (None, Some(Json::Bool(true))) => format!("{of} is marked {what} now"),
@@ -222,18 +230,18 @@ impl Versions<'_> {
             (Some(old), None) => format!("{what} of {of} is gone, it was `{}`", one(old)),
             (None, None) => return,
         };
-        let code = code(spot.kind, key);
+        let code = code(cursor.kind, key);
         if key == "permits" {
             // What a question permits, and when, is part of what it is.
             let message = format!("{message}: who was asked before is asked again");
             return self.say(NeedsMigration, Threads, code, at, message);
         }
-        self.say(Compatible, side(spot.kind), code, at, message);
+        self.say(Compatible, side(cursor.kind), code, at, message);
     }
 
     /// Tools that a node may call, or the scope of a graph.
-    fn tools_of(&mut self, spot: &Spot, old: Option<&Json>, new: Option<&Json>) {
-        let (of, graph) = (&spot.of, spot.kind == "graph");
+    fn tools_of(&mut self, cursor: &Cursor, old: Option<&Json>, new: Option<&Json>) {
+        let (of, graph) = (&cursor.of, cursor.kind == "graph");
         let names = |json: Option<&Json>| {
             let names = json.and_then(Json::as_array).into_iter().flatten();
             let names = names.filter_map(Json::as_str).map(str::to_owned);
@@ -251,7 +259,7 @@ impl Versions<'_> {
                 false => list(all.iter().map(String::as_str)),
             };
             let message = format!("{of} sets {set} {all}");
-            return self.say(Compatible, People, "scope-changed", spot.at, message);
+            return self.say(Compatible, People, "scope-changed", cursor.at, message);
         }
         let (given, taken) = match graph {
             true => ("scope-changed", "scope-changed"),
@@ -260,7 +268,7 @@ impl Versions<'_> {
         let before = self.found.len();
         for name in is.iter().filter(|name| !was.contains(name)) {
             let message = format!("{of} may call `{name}` now");
-            self.say(Compatible, People, given, spot.at, message);
+            self.say(Compatible, People, given, cursor.at, message);
         }
         for name in was.iter().filter(|name| !is.contains(name)) {
             let message = format!("{of} may not call `{name}` any more");
@@ -271,14 +279,14 @@ impl Versions<'_> {
                 let message = format!(
                     "{message}; a thread may wait there for a person's word on a call of it"
                 );
-                self.say(Breaking, Threads, taken, spot.at, message);
+                self.say(Breaking, Threads, taken, cursor.at, message);
             } else {
-                self.say(Compatible, People, taken, spot.at, message);
+                self.say(Compatible, People, taken, cursor.at, message);
             }
         }
         if self.found.len() == before {
             let message = format!("tools of {of} stand in another order");
-            self.say(Compatible, People, "tool-order", spot.at, message);
+            self.say(Compatible, People, "tool-order", cursor.at, message);
         }
     }
 
@@ -312,11 +320,11 @@ fn things(list: Option<&Json>) -> Vec<Thing<'_>> {
 }
 
 /// Whether two lists, of which one may be missing, hold things with names.
-fn named(spot: &Spot, key: &str, old: Option<&Json>, new: Option<&Json>) -> bool {
+fn named(cursor: &Cursor, key: &str, old: Option<&Json>, new: Option<&Json>) -> bool {
     let lists = [old, new].into_iter().flatten();
     let mut lists = lists.map(Json::as_array);
     let thing = |json: &Json| json.get("name").is_some_and(Json::is_string);
-    !noun(spot.kind, key).0.is_empty()
+    !noun(cursor.kind, key).0.is_empty()
         && lists.all(|list| list.is_some_and(|list| list.iter().all(thing)))
 }
 

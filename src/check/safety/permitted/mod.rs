@@ -14,7 +14,7 @@ use crate::resolve::program::{Graph, Node, Permit, Program, Tool, Work};
 use super::super::cfg::ControlFlowGraph;
 use super::in_scope;
 use super::roots;
-use unpermitted::{Permission, Permissions, Permitting, Unpermitted};
+use unpermitted::{GraphPermissions, Permission, Permissions, Unpermitted};
 
 /// Most permits of the same tool that one note points at.
 const SHOWN: usize = 3;
@@ -55,7 +55,7 @@ fn unpermitted<'a>(
         let nodes = graph.nodes.iter();
         let nodes = nodes.map(|node| permissions(program, graph, node));
         let nodes = nodes.collect();
-        Permitting { cfg, nodes }
+        GraphPermissions { cfg, nodes }
     });
     let graphs = graphs.collect();
     Unpermitted::new(graphs, roots(program), program.tools.len())
@@ -63,10 +63,8 @@ fn unpermitted<'a>(
 
 fn permissions(program: &Program, graph: &Graph, node: &Node) -> Permissions {
     let given = |permit: &Permit| {
-        Some(Permission {
-            of: permit.tool?.0 as usize,
-            lasts: !permit.once || permit.each.is_some(),
-        })
+        let of = permit.tool?.0 as usize;
+        Some(Permission::new(of, permit.once, permit.each.is_some()))
     };
     let stops = |after| {
         let stops = node.stops.iter().filter(move |stop| stop.after == after);

@@ -33,6 +33,16 @@ pub struct Permission {
     pub lasts: bool,
 }
 
+impl Permission {
+    /// That of a `permit`. One for each element of a list is for several calls.
+    pub fn new(of: usize, once: bool, each: bool) -> Self {
+        Self {
+            of,
+            lasts: !once || each,
+        }
+    }
+}
+
 /// What a node does with permissions.
 #[derive(Debug, Default)]
 pub struct Permissions {
@@ -52,7 +62,7 @@ pub struct Permissions {
 
 /// A graph with the permissions of its nodes.
 #[derive(Debug)]
-pub struct Permitting<'a> {
+pub struct GraphPermissions<'a> {
     /// Where a run of it can go.
     pub cfg: &'a ControlFlowGraph,
     /// By node.
@@ -102,7 +112,7 @@ impl Lacking {
 
 /// Where some way comes to without a permission.
 pub struct Unpermitted<'a> {
-    graphs: IdVec<GraphId, Permitting<'a>>,
+    graphs: IdVec<GraphId, GraphPermissions<'a>>,
     /// Of all that something gives; of others no way has one.
     all: Lacking,
     none: Lacking,
@@ -126,7 +136,11 @@ type Arrows = HashMap<(BlockId, usize), (Option<BlockId>, Span)>;
 
 impl<'a> Unpermitted<'a> {
     /// Follows all ways that begin with one of the `roots`. Permissions have numbers below `count`.
-    pub fn new(graphs: IdVec<GraphId, Permitting<'a>>, roots: Vec<GraphId>, count: usize) -> Self {
+    pub fn new(
+        graphs: IdVec<GraphId, GraphPermissions<'a>>,
+        roots: Vec<GraphId>,
+        count: usize,
+    ) -> Self {
         let empty = FixedBitSet::with_capacity(count);
         let mut given = empty.clone();
         let mut used = empty.clone();
@@ -311,7 +325,8 @@ impl<'a> Unpermitted<'a> {
             let Followed { at, arrows, .. } = self.follow(id, &start);
             let graph = self.graphs.get(id);
             for ((at, node), here) in graph.iter().flat_map(|of| of.nodes.entries()).zip(&at) {
-                let reached = |of: &Permitting<'_>| of.cfg.reached().contains(BlockId::Node(at));
+                let reached =
+                    |of: &GraphPermissions<'_>| of.cfg.reached().contains(BlockId::Node(at));
                 let Some(child) = node.calls.filter(|_| graph.is_some_and(reached)) else {
                     continue;
                 };
@@ -413,7 +428,7 @@ struct Followed {
 /// The analysis of one graph under way.
 struct Following<'f, 'a> {
     ways: &'f Unpermitted<'a>,
-    of: (GraphId, &'f Permitting<'a>),
+    of: (GraphId, &'f GraphPermissions<'a>),
     cfg: &'a ControlFlowGraph,
     found: Followed,
     /// Blocks to which something new has come, first in, first out: so a join comes behind its members.
