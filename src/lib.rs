@@ -61,16 +61,17 @@
 //! | [`audit`] | what a flow can do and cost at worst | files, prices |
 //! | [`viz`] | drawings of a flow | files |
 //! | [`import`] | drawings of other systems to the skeleton of a flow | files |
+//! | [`project`] | files that belong together, YAML with places | anything that runs |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
 //! | [`store`] | threads in memory, in SQLite and in PostgreSQL | what a record means |
 //! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
 //! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
 //! | [`evaluate`](mod@evaluate) | data sets, scorers, what they come to, and fine-tuning lines | finding files, tables |
-//! | [`embed`] | files of a project, and how an engine is put together of them | arguments, terminals |
+//! | [`embed`] | how an engine is put together of the files of a project | arguments, terminals |
 //! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |
 //!
-//! `run`, `store` and `backend` see of the compiler only `base`, `value`, `diag`, `expr` and `ir`. Files and the
-//! environment are touched by `cli`, `embed`, `scenario` (processes that it ends, and their folders), `backend` and `store`; the clock and chance of a run by
+//! `run`, `store` and `backend` see of the compiler only `base`, `value`, `diag`, `expr`, `ir` and `project`. Files and the
+//! environment are touched by `cli`, `embed`, `project`, `scenario` (processes that it ends, and their folders), `backend` and `store`; the clock and chance of a run by
 //! one trait, [`run::ambient`].
 //!
 //! # A run
@@ -179,6 +180,7 @@ pub mod ir;
 pub mod lint;
 pub mod lower;
 pub mod parse;
+pub mod project;
 pub mod resolve;
 pub mod run;
 pub mod scenario;

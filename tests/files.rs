@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use graphc::cli::files::{each_once, find, read, shown};
-use graphc::embed::environment::Environment;
-use graphc::embed::project::relative;
-use graphc::embed::text::MOST_BYTES;
+use graphc::project::environment::Environment;
+use graphc::project::relative;
+use graphc::project::text::MOST_BYTES;
 
 /// A fresh folder with these files in it.
 fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The modules from the inside out.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "base", "value", "diag", "ast", "parse", "fmt", "expr", "ir", "resolve", "check", "lint",
-    "lower", "compile", "audit", "viz", "import", "run", "store", "backend", "scenario",
+    "lower", "compile", "audit", "viz", "import", "project", "run", "store", "backend", "scenario",
     "evaluate", "embed", "cli",
 ];
 
-/// What the runtime sees of the compiler: the contract, and what expressions need.
+/// What the runtime sees of the compiler: the contract, what expressions need, and the files of a project.
 const RUNTIME: [&str; 3] = ["run", "store", "backend"];
-const SEEN_BY_RUNTIME: [&str; 5] = ["base", "value", "diag", "expr", "ir"];
+const SEEN_BY_RUNTIME: [&str; 6] = ["base", "value", "diag", "expr", "ir", "project"];
 
 /// The fronts, which nothing stands on.
 const FRONTS: [&str; 1] = ["cli"];
@@ -30,8 +30,8 @@ const CHANCE: [&str; 5] = [
 ];
 const AMBIENT: &str = "run/ambient.rs";
 const PRINTERS: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
-const AT_THE_MACHINE: [&str; 7] = [
-    "cli", "embed", "evaluate", "scenario", "backend", "store", "main",
+const AT_THE_MACHINE: [&str; 8] = [
+    "cli", "embed", "project", "evaluate", "scenario", "backend", "store", "main",
 ];
 
 struct File {

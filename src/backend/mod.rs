@@ -3,7 +3,7 @@
 //! Nothing here knows how a flow runs; everything here stands behind [`ChatModel`](crate::run::model::ChatModel)
 //! and [`ToolBackend`](crate::run::tool::ToolBackend).
 //!
-//! Reading order: [`secret`], [`yaml`], [`subset`] and [`group`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
+//! Reading order: [`secret`] and [`group`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
 //! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`service`] (programs beside scenarios), [`config`]
 //! (`graphc.yaml`), [`limit`] (calls at a time), [`mask`] (no secrets in what comes out of a backend), [`telemetry`] (traces and metrics of runs), [`logs`] (logs of runs), [`given`] (what a program brings itself), [`bindings`] (the settings of a scenario), [`bind`](mod@bind) (which backend serves which model and tool of a flow), [`probe`] (whether they answer).
 
@@ -19,10 +19,8 @@ pub mod mask;
 pub mod probe;
 pub mod scenario;
 pub mod service;
-pub mod subset;
 pub mod telemetry;
 pub mod tool;
 pub mod wire;
-pub mod yaml;
 
 pub use crate::base::secret;

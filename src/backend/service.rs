@@ -19,7 +19,7 @@ use crate::backend::secret::Secrets;
 use crate::backend::tool::command::output::{LINGER, last_lines, tail};
 use crate::backend::tool::command::{DEFAULT_ENV, program};
 use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
-use crate::backend::yaml::Path;
+use crate::project::yaml::Path;
 
 /// Between two questions whether it is ready.
 const PAUSE: Duration = Duration::from_millis(50);

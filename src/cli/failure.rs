@@ -1,7 +1,7 @@
 //! Why a command ended early.
 
 use crate::diag::render::snippet::visible;
-use crate::embed::text::FileError;
+use crate::project::text::FileError;
 
 use super::exit::Exit;
 use super::term;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::base::{SourceMap, Span};
 use crate::diag::{Diagnostic, codes};
-use crate::embed::text::{self, FileError, MOST_BYTES};
+use crate::project::text::{self, FileError, MOST_BYTES};
 
 use super::failure::Failure;
 
-pub use crate::embed::text::shown;
+pub use crate::project::text::shown;
 
 /// Folders that are never searched, besides hidden ones.
 const SKIPPED: [&str; 2] = ["target", "node_modules"];
@@ -62,7 +62,7 @@ impl Kind {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match path.extension().and_then(|ending| ending.to_str()) {
             _ if name.ends_with(".test.yaml") => Self::Scenarios,
-            _ if name == crate::embed::project::SETTINGS => Self::Settings,
+            _ if name == crate::project::SETTINGS => Self::Settings,
             Some("graph") => Self::Flows,
             _ if path.is_file() => Self::Other,
             _ => Self::Flows,

@@ -13,7 +13,7 @@ use super::files::Source;
 use super::git::{Commit, Past};
 use super::{Context, Exit, Failure, files, settings};
 use crate::embed::disk::Disk;
-use crate::embed::project::{self, Project};
+use crate::project::{self, Project};
 
 /// Name of what is read from stdin.
 const STDIN: &str = "<stdin>";

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use crate::resolve::{LoadError, Loader};
 
 use super::{Failure, files};
-use crate::embed::project;
-use crate::embed::text::MOST_BYTES;
+use crate::project;
+use crate::project::text::MOST_BYTES;
 
 /// A commit of the repository around a folder.
 #[derive(Debug, Clone)]

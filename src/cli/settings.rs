@@ -10,9 +10,9 @@ use crate::diag::{Diagnostics, render};
 
 use super::flow::Naming;
 use super::{Context, Exit, Failure, files, logs, term};
-use crate::embed::environment::Environment;
 use crate::embed::flows::load_flows;
-use crate::embed::project::Project;
+use crate::project::Project;
+use crate::project::environment::Environment;
 
 /// Reads the settings; what is wrong with them is said on stderr, and nothing can start.
 ///

@@ -12,7 +12,7 @@ use crate::store::{self, Options, Sync, open_with};
 
 use super::threads::Format;
 use super::{Context, Exit, Failure, files, settings};
-use crate::embed::project::{self, Project};
+use crate::project::{self, Project};
 
 /// Arguments of what looks into a store.
 #[derive(Debug, clap::Args)]

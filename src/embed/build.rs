@@ -19,11 +19,11 @@ use crate::run::store::{Store, StoreError};
 use crate::run::tool::ToolBackend;
 use crate::store;
 
-use super::environment::Environment;
 use super::flows::load_flows;
 use super::load::Refused;
-use super::project::Project;
-use super::text::{self, FileError, shown};
+use crate::project::Project;
+use crate::project::environment::Environment;
+use crate::project::text::{self, FileError, shown};
 
 /// Puts an [`Engine`] together: what the program brings for a flow, and what `graphc.yaml` says of the rest.
 ///

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::resolve::{LoadError, Loader};
 
-use super::text;
+use crate::project::text;
 
 /// Reads below one folder. The first file has been read already: it may have come from stdin.
 #[derive(Debug)]

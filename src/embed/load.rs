@@ -12,8 +12,8 @@ use crate::ir::Flow;
 use crate::ir::flow::ReadError;
 
 use super::disk::Disk;
-use super::project::{self, Project};
-use super::text::{self, FileError, shown};
+use crate::project::text::{self, FileError, shown};
+use crate::project::{self, Project};
 
 /// Why a file gives no flow.
 #[derive(Debug, thiserror::Error)]

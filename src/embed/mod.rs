@@ -41,24 +41,21 @@
 //! interface are `serde_json`, `futures_util` ([`ChatStream`]) and `tokio_util` ([`CancellationToken`]). A runtime of `tokio` with its time
 //! and I/O enabled is needed; any number of threads will do.
 //!
-//! Inside: [`text`] and [`project`] (files and which belong together), [`disk`] (the compiler's way to them), [`mod@load`], [`flows`], [`build`].
+//! Inside: [`disk`] (the compiler's way to the files of a [`project`](crate::project)), [`mod@load`], [`flows`], [`build`].
 
 pub mod build;
 pub mod disk;
-pub mod environment;
 pub mod flows;
 pub mod load;
-pub mod project;
-pub mod text;
 
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 #[doc(no_inline)]
 pub use tokio_util::sync::CancellationToken;
 
+pub use crate::project::text::FileError;
 pub use build::{BuildError, EngineBuilder};
 pub use load::{LoadError, Refused, load};
-pub use text::FileError;
 
 #[doc(no_inline)]
 pub use crate::backend::logs::logs;

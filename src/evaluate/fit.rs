@@ -2,10 +2,10 @@
 
 use crate::backend::config::Config;
 use crate::backend::scenario::{Row, Suite};
-use crate::backend::yaml::{MOST_FINDINGS, more};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::accept::{Mismatch, accept};
+use crate::project::yaml::{MOST_FINDINGS, more};
 use crate::scenario;
 
 use super::stage::Stage;

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::scenario::ROW_DEFAULTS;
-use crate::backend::yaml::{Cursor, Document, Step};
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostics, codes};
+use crate::project::yaml::{Cursor, Document, Step};
 
 use super::scorer::{self, Around, Scorer};
 

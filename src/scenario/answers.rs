@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::backend::scenario::{Answer, Answers};
-use crate::backend::yaml::Path;
+use crate::project::yaml::Path;
 use crate::run::interrupt::OpenInterrupt;
 
 /// How many answers were used, by node; those that go in order are under `None`.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value as Json, json};
 
 use crate::backend::scenario::ModelRecord;
-use crate::backend::yaml::Path;
 use crate::ir::{Flow, GraphId};
+use crate::project::yaml::Path;
 use crate::value::Value;
 
 use super::order;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::yaml::Path;
+use crate::project::yaml::Path;
 use crate::run::event::RouteKind;
 use crate::run::store::RunState;
 

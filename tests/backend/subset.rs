@@ -1,6 +1,6 @@
 //! What is expected of a part of a value.
 
-use graphc::backend::subset::{Difference, subset_diff};
+use graphc::project::subset::{Difference, subset_diff};
 use serde_json::{Value as Json, json};
 
 fn shown(expected: Json, actual: Json) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Texts as YAML.
 
-use graphc::backend::yaml::Document;
 use graphc::base::SourceMap;
 use graphc::diag::codes;
+use graphc::project::yaml::Document;
 use serde_json::json;
 
 fn said(text: &str) -> String {

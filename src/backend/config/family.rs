@@ -1,6 +1,6 @@
 //! `model_families`: what the project knows of its models, for the checks of what a flow asks of them.
 
-use crate::backend::yaml::Cursor;
+use crate::project::yaml::Cursor;
 
 use super::variables::Variables;
 

@@ -6,8 +6,8 @@ use reqwest::Url;
 
 use crate::backend::tool::http::host::HostRule;
 use crate::backend::wire::is_public;
-use crate::backend::yaml::Cursor;
 use crate::diag::{Diagnostic, codes};
+use crate::project::yaml::Cursor;
 
 /// Notes an address written out whose host is private. One that a variable gives is the environment's matter.
 pub fn note_private(cursor: &Cursor<'_>) {

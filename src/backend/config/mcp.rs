@@ -3,7 +3,7 @@
 use crate::backend::secret::Secret;
 use crate::backend::tool::mcp::spec::{DEFAULT_LIMIT, DEFAULT_START, McpSpec, Reach, ServerSpec};
 use crate::backend::wire::web_address;
-use crate::backend::yaml::Cursor;
+use crate::project::yaml::Cursor;
 
 use crate::base::name;
 use crate::diag::{Diagnostic, codes};

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::backend::llm::Kind;
-use crate::backend::yaml::Cursor;
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
+use crate::project::yaml::Cursor;
 use crate::run::memory::FieldPath;
 
 use super::Config;

@@ -1,6 +1,6 @@
 //! `models`: what a model of a flow is served by, where that isn't what the flow says.
 
-use crate::backend::yaml::Cursor;
+use crate::project::yaml::Cursor;
 
 use super::variables::Variables;
 

@@ -7,8 +7,8 @@ use reqwest::header::{HeaderName, HeaderValue};
 use crate::backend::llm::{ApiKey, Kind, PromptCache, Settings};
 use crate::backend::secret::{Secret, Secrets};
 use crate::backend::wire::web_address;
-use crate::backend::yaml::{Cursor, Table};
 use crate::base::name;
+use crate::project::yaml::{Cursor, Table};
 
 use super::Entry;
 use super::variables::{Form, Variables};

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::backend::yaml::{Cursor, Document, Table};
 use crate::base::{FileId, SourceMap, name};
 use crate::diag::literal_secret::literal_secrets;
 use crate::diag::{Diagnostics, codes};
+use crate::project::yaml::{Cursor, Document, Table};
 
 use super::variables::{Form, Variables};
 use super::{

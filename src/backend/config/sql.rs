@@ -6,7 +6,7 @@ use crate::backend::secret::Secret;
 use crate::backend::tool::sql::query::{Dialect, Query};
 use crate::backend::tool::sql::rows::Limits;
 use crate::backend::tool::sql::{DEFAULT_LIMITS, DEFAULT_TIMEOUT, Form, SqlSpec, Target};
-use crate::backend::yaml::{Cursor, Table};
+use crate::project::yaml::{Cursor, Table};
 
 use super::tool;
 use super::variables::{Form as Filled, Variables};

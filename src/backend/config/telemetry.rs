@@ -3,7 +3,7 @@
 use crate::backend::secret::Secret;
 use crate::backend::telemetry::settings::TelemetrySpec;
 use crate::backend::wire::web_address;
-use crate::backend::yaml::Cursor;
+use crate::project::yaml::Cursor;
 
 use super::provider::read_headers;
 use super::variables::{Form, Variables};

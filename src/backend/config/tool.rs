@@ -13,8 +13,8 @@ use crate::backend::tool::http::{self, HttpSpec};
 use crate::backend::tool::mcp::spec::McpSpec;
 use crate::backend::tool::script::ToolReply;
 use crate::backend::tool::sql::SqlSpec;
-use crate::backend::yaml::{Cursor, Table};
 use crate::base::{Span, name};
+use crate::project::yaml::{Cursor, Table};
 
 use super::variables::{Form, Variables};
 use super::{host, mcp, sql};

@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use serde_json::Value as Json;
 
 use crate::backend::secret::{Secret, Secrets};
-use crate::backend::yaml::{Cursor, show_path};
 use crate::diag::Diagnostic;
+use crate::project::yaml::{Cursor, show_path};
 
 use super::Entry;
 

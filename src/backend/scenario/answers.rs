@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::backend::yaml::{Cursor, Path};
+use crate::project::yaml::{Cursor, Path};
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq)]

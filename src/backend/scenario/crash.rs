@@ -2,7 +2,7 @@
 //!
 //! `crash: { after: "tool:run_sql#2" }`, `crash: { during: "model:cake_man/editor" }`, `crash: { after: "step:3" }`
 
-use crate::backend::yaml::{Cursor, Path};
+use crate::project::yaml::{Cursor, Path};
 
 /// A point in a run: `tool:run_sql#2`, `model:cake_man/editor#1`, `step:3`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use crate::backend::subset::subset_diff;
-use crate::backend::yaml::{Cursor, Path, Step};
 use crate::base::Span;
+use crate::project::subset::subset_diff;
+use crate::project::yaml::{Cursor, Path, Step};
 
 use super::path::PathStep;
 use super::script::ModelRecord;
@@ -119,7 +119,7 @@ impl Written<Json> {
     /// Compares the named parts with what is.
     pub fn compare(&self, actual: &Json) -> Vec<Mismatch> {
         let found = subset_diff(&self.value, actual).into_iter();
-        let mismatch = |difference: crate::backend::subset::Difference| {
+        let mismatch = |difference: crate::project::subset::Difference| {
             let message = difference.to_string();
             let mut at = self.at.clone();
             at.extend(difference.path);

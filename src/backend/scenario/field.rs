@@ -1,6 +1,6 @@
 //! A scenario's keys with the file's defaults behind them.
 
-use crate::backend::yaml::{Cursor, Table};
+use crate::project::yaml::{Cursor, Table};
 
 /// A scenario and the defaults of its file.
 pub struct Fields<'a> {

@@ -24,7 +24,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use crate::base::Span;
 
 use super::tool::script::ToolReply;
-use super::yaml::{Document, Path, Step};
+use crate::project::yaml::{Document, Path, Step};
 
 pub use answers::{Answer, Answers};
 pub use crash::{Crash, CrashPoint, Moment};

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::tool::script::ToolReply;
-use crate::backend::yaml::{Cursor, Document};
 use crate::base::{FileId, SourceMap};
 use crate::diag::{Diagnostics, codes};
+use crate::project::yaml::{Cursor, Document};
 use crate::run::memory::space::{self, Space};
 
 use super::field::Fields;

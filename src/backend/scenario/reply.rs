@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::backend::tool::script::Fault;
-use crate::backend::yaml::{Cursor, Path};
+use crate::project::yaml::{Cursor, Path};
 use crate::run::model::FinishReason;
 
 use super::when::When;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::yaml::{Cursor, Document, MOST_FINDINGS, Path, Step};
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::project::yaml::{Cursor, Document, MOST_FINDINGS, Path, Step};
 
 use super::field::Fields;
 use super::read::{object, replies, scenario};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::backend::yaml::Cursor;
 use crate::expr::condition::condition;
 use crate::expr::eval::{Effect, Env, Program};
 use crate::expr::ty::{MESSAGE, Type, TypeTable};
 use crate::expr::{Scope, Slot};
+use crate::project::yaml::Cursor;
 use crate::run::model::ChatRequest;
 use crate::value::{List, Value};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::subset::is_subset;
-use crate::backend::yaml::{Cursor, Path, Table};
 use crate::ir::ErrorKind;
+use crate::project::subset::is_subset;
+use crate::project::yaml::{Cursor, Path, Table};
 use crate::run::model::CallContext;
 use crate::run::probe::Probed;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};

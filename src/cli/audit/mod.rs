@@ -16,7 +16,7 @@ use crate::ir::Flow;
 
 use super::git::Commit;
 use super::{Context, Exit, Failure, files, flow, folder, output, settings};
-use crate::embed::project::Project;
+use crate::project::Project;
 
 const EXAMPLES: &str = "\
 Examples:

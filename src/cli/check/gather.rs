@@ -19,7 +19,7 @@ use super::super::flow::Analysed;
 use super::super::{Context, Failure, files, scenes, settings, storage};
 use super::effects;
 use super::unfit::{self, Served};
-use crate::embed::project::Project;
+use crate::project::Project;
 
 /// What was found in all flows so far. A file that several of them import is one file here, and
 /// what is wrong in it is said once.
@@ -320,7 +320,7 @@ impl Findings {
 
 /// A path as messages show it, from the current folder where it lies in it.
 fn relative_to_here(path: &Path) -> String {
-    let here = crate::embed::project::here().ok();
+    let here = crate::project::here().ok();
     let inside = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     files::shown(inside.as_deref().unwrap_or(path))
 }

@@ -7,11 +7,11 @@ use crate::backend::config::{Config, Entry, ModelBinding, ToolSpec};
 use crate::backend::tool::http;
 use crate::backend::tool::script::ToolReply;
 use crate::backend::tool::sql::{SqlSpec, fit};
-use crate::backend::yaml::{Document, Path, Step};
 use crate::base::{SourceMap, Span, name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::expr::accept::{accept, accept_parts};
 use crate::expr::{Type, TypeTable};
+use crate::project::yaml::{Document, Path, Step};
 use crate::resolve::Program;
 
 /// Errors behind which a part of a flow is not known: a file that is not read to its end, an import that leads nowhere.

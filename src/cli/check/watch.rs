@@ -12,7 +12,7 @@ use super::super::run::signals;
 use super::super::scenes::ENDING;
 use super::super::{Context, Exit, Failure};
 use super::{Args, find, show};
-use crate::embed::project::{self, SETTINGS};
+use crate::project::{self, SETTINGS};
 
 /// After a change, how long it must be quiet: an editor writes a file in several steps.
 const QUIET: Duration = Duration::from_millis(80);

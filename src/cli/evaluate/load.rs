@@ -8,7 +8,6 @@ use serde_json::{Map as JsonMap, Value as Json};
 use crate::backend::bindings::Bindings;
 use crate::backend::scenario::{Row, rows};
 use crate::backend::telemetry::Telemetry;
-use crate::backend::yaml::Document;
 use crate::base::{SourceMap, Span};
 use crate::cli::run::telemetry;
 use crate::cli::{Context, Exit, Failure, files, flow, settings};
@@ -21,6 +20,7 @@ use crate::evaluate::scorer::{Around, Scorer};
 use crate::evaluate::spec::{self, Spec};
 use crate::evaluate::stage::{NoStage, Stage, find, whole};
 use crate::ir::Flow;
+use crate::project::yaml::Document;
 
 use super::Args;
 

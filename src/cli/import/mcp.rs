@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::backend::tool::mcp::server::{Hints, Offered, Server};
 use crate::backend::wire::Wire;
 use crate::base::{SourceMap, name};
-use crate::embed::project::Project;
 use crate::import::tools::{Effect, OfferedTool, declarations};
+use crate::project::Project;
 
 use super::super::run::process;
 use super::super::{Context, Exit, Failure, files, output, settings};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::backend::bind::lacking_secret;
 use crate::backend::config::{Config, is_variable};
 use crate::base::secret::{RunSecrets, Secret};
-use crate::embed::environment::{Environment, without_line_end};
-use crate::embed::project::Project;
 use crate::ir::Flow;
+use crate::project::Project;
+use crate::project::environment::{Environment, without_line_end};
 
 use super::super::{Failure, files, logs};
 

@@ -9,8 +9,8 @@ use crate::backend::bindings::Bindings;
 use crate::backend::config::Config;
 use crate::backend::service::Services;
 use crate::base::SourceMap;
-use crate::embed::project::Project;
 use crate::ir::Flow;
+use crate::project::Project;
 use crate::run::backends::Backends;
 
 use super::super::{Context, Exit, Failure, settings};

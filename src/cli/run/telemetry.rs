@@ -6,8 +6,8 @@ use crate::backend::config::Config;
 use crate::backend::telemetry::settings::TelemetrySettings;
 use crate::backend::telemetry::{FLUSH, Telemetry};
 use crate::diag::Diagnostics;
-use crate::embed::environment::Environment;
-use crate::embed::project::Project;
+use crate::project::Project;
+use crate::project::environment::Environment;
 use crate::run::observe::Observed;
 
 use super::super::{Failure, logs, term};

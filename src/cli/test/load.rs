@@ -8,7 +8,7 @@ use crate::backend::bindings::Bindings;
 use crate::backend::scenario::{self, Suite};
 use crate::base::{Location, SourceMap};
 use crate::diag::{Diagnostics, Level};
-use crate::embed::project::Project;
+use crate::project::Project;
 use crate::run::plan::{Plan, plan};
 use crate::scenario::fit;
 

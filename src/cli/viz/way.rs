@@ -19,7 +19,7 @@ use super::super::run::process::runtime;
 use super::super::storage::Place;
 use super::super::threads::{Format, Shelf, failed};
 use super::super::{Context, Exit, Failure, settings};
-use crate::embed::project::Project;
+use crate::project::Project;
 
 /// Checkpoints read at once.
 const PAGE: usize = 1_000;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::backend::yaml::{Cursor, Table};
 use crate::base::name;
 use crate::expr::Type;
 use crate::ir::{Flow, Model, Place};
+use crate::project::yaml::{Cursor, Table};
 
 use super::{Grader, Kind, Scorer};
 use crate::evaluate::scope::{Code, Known, NAMES};

@@ -1,11 +1,11 @@
 //! What is expected.
 
 use crate::backend::scenario::PathStep;
-use crate::backend::yaml::{Path, Step};
 use crate::expr::accept::accept_parts;
 use crate::expr::condition::condition as compile;
 use crate::expr::ty::RecordField;
 use crate::ir::{ErrorKind, ToolId, Work};
+use crate::project::yaml::{Path, Step};
 
 use super::super::judge::scope;
 use super::{Case, Misfit, key, meant, under};

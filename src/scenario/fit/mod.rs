@@ -18,11 +18,11 @@ use serde_json::Value as Json;
 
 use crate::backend::config::Config;
 use crate::backend::scenario::{Scenario, Suite};
-use crate::backend::yaml::{MOST_FINDINGS, Path, Step, more};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::accept::Mismatch;
 use crate::ir::{ErrorKind, Flow, GraphId};
+use crate::project::yaml::{MOST_FINDINGS, Path, Step, more};
 
 /// Everything in a file of scenarios that can't be meant of this flow. `config` is what its project is set to; `None` where that
 /// isn't known, and nothing is held against it.

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::backend::yaml::Path;
 use crate::base::name;
 use crate::expr::ty::Type;
 use crate::ir::{Flow, Graph, GraphId, Node, Work};
+use crate::project::yaml::Path;
 
 use super::{Case, Misfit, meant};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::backend::config::Config;
 use crate::backend::scenario::Written;
-use crate::backend::yaml::Path;
 use crate::base::name;
+use crate::project::yaml::Path;
 use crate::run::memory;
 
 use super::{Case, Misfit, meant};

@@ -1,10 +1,10 @@
 //! Replies of models and tools.
 
 use crate::backend::scenario::{CrashPoint, ModelReply};
-use crate::backend::yaml::{Path, Step};
 use crate::base::name;
 use crate::expr::accept::{accept, accept_fields, accept_parts};
 use crate::ir::{ErrorKind, ModelCall, Node, Tool, ToolId, Work};
+use crate::project::yaml::{Path, Step};
 
 use super::nodes;
 use super::{Case, Misfit, key, meant, under};

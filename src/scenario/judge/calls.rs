@@ -2,7 +2,7 @@
 
 use crate::backend::scenario::Scenario;
 use crate::backend::tool::script::ToolReply;
-use crate::backend::yaml::Path;
+use crate::project::yaml::Path;
 
 use super::Finding;
 use crate::scenario::observed::Observed;

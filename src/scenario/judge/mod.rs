@@ -6,8 +6,8 @@ mod state;
 
 use crate::backend::scenario::Scenario;
 use crate::backend::scenario::expect::Mismatch;
-use crate::backend::yaml::{Path, Step};
 use crate::ir::{Flow, GraphId};
+use crate::project::yaml::{Path, Step};
 
 use super::observed::Observed;
 

@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 
 use crate::backend::scenario::expect::{Mismatch, Written};
 use crate::backend::scenario::{PathStep, Scenario, compare_path};
-use crate::backend::yaml::Step;
 use crate::ir::ErrorKind;
+use crate::project::yaml::Step;
 use crate::run::store::RunState;
 
 use super::Finding;

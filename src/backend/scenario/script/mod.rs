@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::backend::yaml::Path;
+use crate::project::yaml::Path;
 use crate::run::model::{CallContext, ChatModel};
 use crate::run::tool::ToolBackend;
 use crate::run::work::acceptance::refused;

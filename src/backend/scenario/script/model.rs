@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use futures_util::stream;
 
 use crate::backend::scenario::{ModelReply, ReplyBody};
-use crate::backend::yaml::Path;
 use crate::expr::function::message;
 use crate::ir::ErrorKind;
+use crate::project::yaml::Path;
 use crate::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
     ToolCallRequest, Usage,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-use crate::backend::yaml::Step;
+use crate::project::yaml::Step;
 
 /// The way from a reply to its result.
 #[derive(Clone, PartialEq)]

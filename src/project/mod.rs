@@ -1,0 +1,12 @@
+//! A project as its files say it, without anything that runs: which files belong together, and what they hold.
+//!
+//! Reading order: [`text`] (files), [`Project`] (which belong together), [`environment`] (`${NAME}`), [`yaml`] (trees with places), [`subset`]
+//! (named parts of a tree).
+
+pub mod environment;
+mod root;
+pub mod subset;
+pub mod text;
+pub mod yaml;
+
+pub use root::{Project, SETTINGS, canonical, here, relative};
