@@ -1,6 +1,6 @@
 //! Where calls of tools that ask are permitted ahead, and where they may ask all the same.
 //!
-//! The answer is that of the checker's analysis, [`Unpermitted`]. For it a question permits itself, so that it says as well which
+//! The answer is that of the checker's analysis, [`Calls::without`]. For it a question permits itself, so that it says as well which
 //! questions every way to a node has passed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::base::IdVec;
 use crate::check::cfg::ControlFlowGraph;
 use crate::check::safety::permitted::unpermitted::{
-    self, GraphPermissions, Permissions, Unpermitted,
+    self, Calls, GraphPermissions, Permissions, Unpermitted,
 };
 use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::node::{Permit, Work};
@@ -97,52 +97,55 @@ fn own(node: &Node) -> &[Permit] {
     }
 }
 
-/// What questions have been answered, and which calls they permit, wherever a run comes to.
-pub(super) struct Answers<'f> {
-    flow: &'f Flow,
-    /// Tools by their ids, questions by their numbers behind those.
-    ways: Unpermitted<'f>,
-    /// All questions, as `Graph.node`.
-    questions: Vec<String>,
-}
+/// Nodes, with the questions that each way to them has passed, those ahead of all that they do among them.
+pub(super) type Before = BTreeMap<(GraphId, NodeId), BTreeSet<String>>;
 
-impl<'f> Answers<'f> {
-    /// Those of a run of a graph.
-    pub fn of(flow: &'f Flow, entry: GraphId, cfgs: &'f IdVec<GraphId, ControlFlowGraph>) -> Self {
-        let mut questions = Vec::new();
-        let graphs = flow.graphs.iter().zip(cfgs).map(|(graph, cfg)| {
-            let nodes = graph.nodes.iter();
-            let nodes = nodes.map(|node| of_node(flow, graph, node, &mut questions));
-            let nodes = nodes.collect();
-            GraphPermissions { cfg, nodes }
-        });
-        let graphs = graphs.collect();
-        let count = flow.tools.len() + questions.len();
-        Self {
-            flow,
-            ways: Unpermitted::new(graphs, vec![entry], count),
-            questions,
+/// The nodes that a run of a graph may come to, with what is answered before; and by tool the nodes, as `Graph.node`, where a
+/// call of it may ask.
+pub(super) fn answered(
+    flow: &Flow,
+    entry: GraphId,
+    cfgs: &IdVec<GraphId, ControlFlowGraph>,
+) -> (Before, BTreeMap<ToolId, BTreeSet<String>>) {
+    let mut questions = Vec::new();
+    let graphs = flow.graphs.iter().zip(cfgs).map(|(graph, cfg)| {
+        let nodes = graph.nodes.iter();
+        let nodes = nodes.map(|node| of_node(flow, graph, node, &mut questions));
+        let nodes = nodes.collect();
+        GraphPermissions { cfg, nodes }
+    });
+    let calls = Calls::new(graphs.collect(), vec![entry]);
+    // Tools have their ids as numbers, questions the numbers behind those.
+    let nothing = calls.without(flow.tools.len() + questions.len());
+    let nodes = flow.graphs.entries().flat_map(|(id, graph)| {
+        let nodes = graph.nodes.entries();
+        nodes.map(move |(at, node)| ((id, at), graph, node))
+    });
+    let nodes: Vec<_> = nodes.filter(|(at, ..)| nothing.come_to(*at)).collect();
+    let mut before: Before = nodes
+        .iter()
+        .map(|(at, ..)| (*at, BTreeSet::new()))
+        .collect();
+    for (number, question) in questions.iter().enumerate() {
+        let ways = calls.without(flow.tools.len() + number);
+        for (at, passed) in &mut before {
+            passed.extend((!ways.come_to(*at)).then(|| question.clone()));
         }
     }
-
-    /// The questions that every way to a node has passed, those ahead of all that it does among them; `None` where a run never
-    /// comes to it.
-    pub fn before(&self, at: (GraphId, NodeId)) -> Option<BTreeSet<String>> {
-        let passed = self.ways.passed(at)?;
-        let questions = self.questions.iter().enumerate();
-        let passed = questions.filter(|(i, _)| passed.contains(self.flow.tools.len() + i));
-        Some(passed.map(|(_, name)| name.clone()).collect())
+    let mut asks: BTreeMap<ToolId, BTreeSet<String>> = BTreeMap::new();
+    let mut by_tool: BTreeMap<ToolId, Unpermitted> = BTreeMap::new();
+    for (at, graph, node) in nodes {
+        for tool in asking(flow, node) {
+            let ways = by_tool.entry(tool);
+            let ways = ways.or_insert_with(|| calls.without(tool.0 as usize));
+            if ways.come_to(at) {
+                asks.entry(tool)
+                    .or_default()
+                    .insert(stop_name(graph, &node.name));
+            }
+        }
     }
-
-    /// The tools of which a call in a node may ask.
-    pub fn asking<'a>(
-        &'a self,
-        at: (GraphId, NodeId),
-        node: &'a Node,
-    ) -> impl Iterator<Item = ToolId> + 'a {
-        let asking = asking(self.flow, node);
-        asking.filter(move |tool| self.ways.come_to(at, tool.0 as usize))
-    }
+    (before, asks)
 }
 
 /// The tools that a node calls and that ask. An `llm` only asks for calls.

@@ -12,7 +12,7 @@ use crate::ir::{Flow, GraphId, ToolId};
 
 use super::control_flow::control_flow;
 use super::map::Map;
-use super::permitted::Answers;
+use super::permitted::{Before, answered};
 
 /// Graphs and what is known on entering them.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Reach {
     /// All graphs in reach, called ones before their callers.
     pub order: Vec<GraphId>,
     /// By graph and node in reach, the interrupts that every way to it has passed, as `Graph.node`.
-    pub before: BTreeMap<(GraphId, NodeId), BTreeSet<String>>,
+    pub before: Before,
     /// By tool, the nodes, as `Graph.node`, where a call of it may ask: some way comes there and passes no permit of it.
     pub asks: BTreeMap<ToolId, BTreeSet<String>>,
     /// Nodes that lead back to themselves.
@@ -33,7 +33,7 @@ impl Reach {
     pub fn of(flow: &Flow, entry: GraphId) -> Self {
         let mut reach = Self {
             order: order(flow, entry),
-            before: BTreeMap::new(),
+            before: Before::new(),
             asks: BTreeMap::new(),
             returns: BTreeSet::new(),
             counters: BTreeMap::new(),
@@ -59,19 +59,7 @@ impl Reach {
             }
             *cfg = control_flow(&map, graph);
         }
-        let answers = Answers::of(flow, entry, &cfgs);
-        for (id, graph) in flow.graphs.entries() {
-            for (at, node) in graph.nodes.entries() {
-                let Some(before) = answers.before((id, at)) else {
-                    continue;
-                };
-                reach.before.insert((id, at), before);
-                for tool in answers.asking((id, at), node) {
-                    let name = stop_name(graph, &node.name);
-                    reach.asks.entry(tool).or_default().insert(name);
-                }
-            }
-        }
+        (reach.before, reach.asks) = answered(flow, entry, &cfgs);
         reach
     }
 

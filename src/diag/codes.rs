@@ -184,7 +184,6 @@ codes! {
     Info ERROR_SWALLOWED "error-swallowed";
     Error LIMIT_TOO_LOW "limit-too-low";
     Error WRITE_CONFLICT "write-conflict";
-    Info ORDER_DEPENDENT "order-dependent";
     Error > Warning GATHERED_TWICE "gathered-twice";
     Warning REPLACED_BESIDE "replaced-beside";
     Info GROWING_LIST "growing-list";

@@ -14,7 +14,7 @@ use crate::resolve::program::{Graph, Node, Permit, Program, Tool, Work};
 use super::super::cfg::ControlFlowGraph;
 use super::in_scope;
 use super::roots;
-use unpermitted::{GraphPermissions, Permission, Permissions, Unpermitted};
+use unpermitted::{Calls, GraphPermissions, Permission, Permissions, Unpermitted};
 
 /// Most permits of the same tool that one note points at.
 const SHOWN: usize = 3;
@@ -29,36 +29,36 @@ pub fn at_calls(
         return;
     }
     let permits = permits(program);
-    let ways = unpermitted(program, cfgs);
+    let calls = calls(program, cfgs);
+    let mut by_tool: BTreeMap<ToolId, Unpermitted> = BTreeMap::new();
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             for (used, place) in asking(program, graph, node) {
-                let number = used.0 as usize;
-                if ways.come_to((id, at), number) {
+                let ways = by_tool.entry(used);
+                let ways = ways.or_insert_with(|| calls.without(used.0 as usize));
+                if let Some(tool) = program.tools.get(used).filter(|_| ways.come_to((id, at))) {
                     let known = permits.get(&used).map_or(&[][..], Vec::as_slice);
-                    if let Some(tool) = program.tools.get(used) {
-                        let way = ways.way((id, at), number);
-                        diags.push(note(node, tool, place, known, way));
-                    }
+                    // Where nothing permits it, each way is one without a permit.
+                    let way = match known.is_empty() {
+                        true => Vec::new(),
+                        false => ways.way((id, at)),
+                    };
+                    diags.push(note(node, tool, place, known, way));
                 }
             }
         }
     }
 }
 
-/// Where some way of the program comes to without a permit of a tool.
-fn unpermitted<'a>(
-    program: &Program,
-    cfgs: &'a IdVec<GraphId, ControlFlowGraph>,
-) -> Unpermitted<'a> {
+/// What the nodes of a program do with permissions; each tool is a number.
+fn calls<'a>(program: &Program, cfgs: &'a IdVec<GraphId, ControlFlowGraph>) -> Calls<'a> {
     let graphs = program.graphs.iter().zip(cfgs).map(|(graph, cfg)| {
         let nodes = graph.nodes.iter();
         let nodes = nodes.map(|node| permissions(program, graph, node));
         let nodes = nodes.collect();
         GraphPermissions { cfg, nodes }
     });
-    let graphs = graphs.collect();
-    Unpermitted::new(graphs, roots(program), program.tools.len())
+    Calls::new(graphs.collect(), roots(program))
 }
 
 fn permissions(program: &Program, graph: &Graph, node: &Node) -> Permissions {
