@@ -17,8 +17,9 @@ use crate::backend::group::Group;
 use crate::backend::scenario::Service;
 use crate::backend::secret::Secrets;
 use crate::backend::tool::command::output::{LINGER, last_lines, tail};
-use crate::backend::tool::command::{DEFAULT_ENV, program};
+use crate::backend::tool::command::program;
 use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
+use crate::project::spec::command::DEFAULT_ENV;
 use crate::project::yaml::Path;
 
 /// Between two questions whether it is ready.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use clap::Subcommand;
 use serde_json::{Value as Json, json};
 
+use crate::ir::memory::space::Pattern;
 use crate::run::ambient::{Ambient, SystemAmbient};
-use crate::run::memory::space::Pattern;
 use crate::run::memory::tool::shown;
 use crate::run::memory::{Access, Filter, Item, Search, Space, Write};
 use crate::run::store::StoreError;

@@ -9,13 +9,16 @@
 //! The same source gives the same bytes. No spans are needed to run; places are carried for errors.
 //!
 //! Reading order: [`flow`] (all of it), [`graph`] (state and nodes), [`node`] (what a node does),
-//! [`jump`] (where it goes), [`narrow`] (`where` on tools), [`error`] (kinds of error and retry), [`text`] (expressions, templates, places).
+//! [`jump`] (where it goes), [`narrow`] (`where` on tools), [`error`] (kinds of error and retry), [`text`] (expressions, templates, places),
+//! [`memory`] (names in long-term memory).
 
 pub mod diff;
 pub mod error;
+mod finish;
 pub mod flow;
 pub mod graph;
 pub mod jump;
+pub mod memory;
 pub mod narrow;
 pub mod node;
 pub mod text;
@@ -23,6 +26,7 @@ pub mod valid;
 mod version;
 
 pub use error::{ErrorKind, Retry};
+pub use finish::FinishReason;
 pub use flow::{
     Event, EventId, Flow, GraphId, Model, ModelId, Reducer, ReducerId, Tool, ToolBody, ToolId,
 };

@@ -14,6 +14,9 @@ use crate::base::secret::RunSecrets;
 use crate::ir::ErrorKind;
 use crate::value::List;
 
+#[doc(no_inline)]
+pub use crate::ir::FinishReason;
+
 use super::memory::Access;
 use super::nested::Nested;
 use super::report::Reports;
@@ -205,32 +208,6 @@ pub struct ToolCallRequest {
     pub name: String,
     /// Arguments as the model wrote them: JSON text, perhaps malformed.
     pub arguments: String,
-}
-
-/// Why a reply ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FinishReason {
-    /// The model was done.
-    Stop,
-    /// The token limit was reached.
-    Length,
-    /// It wants tools to be called.
-    ToolCalls,
-    /// The provider cut it off for its content.
-    ContentFilter,
-}
-
-impl FinishReason {
-    /// Its word: in a `message`, `finish`.
-    pub fn word(self) -> &'static str {
-        match self {
-            FinishReason::Stop => "stop",
-            FinishReason::Length => "length",
-            FinishReason::ToolCalls => "tool_calls",
-            FinishReason::ContentFilter => "content_filter",
-        }
-    }
 }
 
 /// Tokens of model calls.

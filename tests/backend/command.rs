@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use graphc::backend::mask;
 use graphc::backend::secret::{Secret, Secrets};
-use graphc::backend::tool::command::absent::{Absent, absent};
-use graphc::backend::tool::command::{CommandSpec, CommandTool};
+use graphc::backend::tool::command::CommandTool;
 use graphc::ir::ErrorKind;
+use graphc::project::spec::command::CommandSpec;
+use graphc::project::spec::command::absent::{Absent, absent};
 use graphc::run::model::CallContext;
 use graphc::run::tool::{ToolCall, ToolError};
 use serde_json::{Value as Json, json};

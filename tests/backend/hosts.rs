@@ -1,9 +1,9 @@
 //! Which hosts a request may go to, and which of them only this machine or its network can reach.
 
 use graphc::backend::config;
-use graphc::backend::tool::http::host::{Allowed, HostRule, allowed, is_filled_in};
-use graphc::backend::wire::is_public;
 use graphc::base::SourceMap;
+use graphc::project::spec::address::is_public;
+use graphc::project::spec::http::host::{Allowed, HostRule, allowed, is_filled_in};
 use reqwest::Url;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Paths to a part of a reply.
 
-use graphc::backend::tool::http::select::Selector;
+use graphc::project::spec::http::select::Selector;
 use serde_json::{Value as Json, json};
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a statement is read to be: its parameters, and whether it writes.
 
-use graphc::backend::tool::sql::query::{Dialect, Query};
+use graphc::project::spec::sql::query::{Dialect, Query};
 
 #[test]
 fn parameters_are_found_where_the_database_finds_them() {

@@ -1,6 +1,6 @@
 //! What is found in long-term memory: every store finds alike, in the same order.
 
-use graphc::run::memory::space::Pattern;
+use graphc::ir::memory::space::Pattern;
 use graphc::run::memory::{Filter, Near, Search, Space};
 use serde_json::{Value as Json, json};
 
@@ -313,7 +313,7 @@ pub async fn names_of_namespaces_are_checked(_: Any) {
     assert!(refused(&["$thread"]).contains("begins with `$`"));
     assert!(refused(&["a\0b"]).contains("U+0000"));
     assert!(refused(&["x".repeat(1000).as_str()]).contains("at most 1000 bytes"));
-    assert!(graphc::run::memory::space::key("").is_err());
+    assert!(graphc::ir::memory::space::key("").is_err());
     for (filter, why) in [
         (
             json!({ "a": { "$in": [1] } }),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::backend::limit::TOOL_TIMEOUT;
-use crate::backend::tool::command::absent::absent;
-use crate::backend::tool::command::{CommandSpec, CommandTool};
+use crate::backend::tool::command::CommandTool;
 use crate::base::Span;
 use crate::ir::Tool;
+use crate::project::spec::command::CommandSpec;
+use crate::project::spec::command::absent::absent;
 use crate::run::tool::ToolBackend;
 
 use super::Binding;

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::backend::tool::graph::fit::{ResultShape, fit, tools_of};
-use crate::backend::tool::graph::{GraphSpec, GraphTool, Runnable};
+use crate::backend::tool::graph::{GraphTool, Runnable};
 use crate::backend::tool::script::ScriptTool;
 use crate::base::name;
 use crate::ir::{Flow, GraphId, Tool};
+use crate::project::spec::graph::GraphSpec;
+use crate::project::spec::graph::fit::{ResultShape, fit, tools_of};
 use crate::run::backends::Backends;
 use crate::run::plan::plan;
 use crate::run::tool::ToolBackend;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::backend::config::unknown_server;
 use crate::backend::tool::mcp::McpTool;
 use crate::backend::tool::mcp::server::Server;
-use crate::backend::tool::mcp::spec::{McpSpec, Reach, ServerSpec};
 use crate::base::Span;
 use crate::ir::{Flow, Tool};
+use crate::project::spec::mcp::{McpSpec, Reach, ServerSpec};
 use crate::run::tool::ToolBackend;
 
 use super::Binding;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::backend::config::no_vectors;
 use crate::backend::config::{EmbedSpec, unknown_provider};
-use crate::backend::llm::Kind;
 use crate::backend::llm::openai::Embeddings;
+use crate::project::spec::provider::Kind;
 use crate::run::memory::{self, Embedding};
 
 use super::Binding;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::backend::config::{Config, ToolSpec};
-use crate::backend::tool::graph::fit::tools_of;
 use crate::base::secret::RunSecrets;
 use crate::ir::Tool;
+use crate::project::spec::graph::fit::tools_of;
 
 /// Names of the secrets that a run has to be given for a tool, each with the tool that needs it: that one, or one that the graph may call
 /// which it runs.

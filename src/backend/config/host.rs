@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-use reqwest::Url;
+use url::Url;
 
-use crate::backend::tool::http::host::HostRule;
-use crate::backend::wire::is_public;
 use crate::diag::{Diagnostic, codes};
+use crate::project::spec::address::is_public;
+use crate::project::spec::http::host::HostRule;
 use crate::project::yaml::Cursor;
 
 /// Notes an address written out whose host is private. One that a variable gives is the environment's matter.

@@ -1,8 +1,8 @@
 //! `mcp_servers`, and `mcp` in an entry of `tools`.
 
 use crate::backend::secret::Secret;
-use crate::backend::tool::mcp::spec::{DEFAULT_LIMIT, DEFAULT_START, McpSpec, Reach, ServerSpec};
-use crate::backend::wire::web_address;
+use crate::project::spec::address::web_address;
+use crate::project::spec::mcp::{DEFAULT_LIMIT, DEFAULT_START, McpSpec, Reach, ServerSpec};
 use crate::project::yaml::Cursor;
 
 use crate::base::name;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::backend::llm::Kind;
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
+use crate::ir::memory::FieldPath;
+use crate::project::spec::provider::Kind;
 use crate::project::yaml::Cursor;
-use crate::run::memory::FieldPath;
 
 use super::Config;
 use super::variables::{Form, Variables};

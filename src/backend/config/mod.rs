@@ -26,11 +26,11 @@ use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::Flow;
 
-use super::llm::Settings;
-use super::secret::{Secret, Secrets};
-use super::telemetry::settings::TelemetrySpec;
-use super::tool::http::host::HostRule;
-use super::tool::mcp::spec::ServerSpec;
+use crate::base::secret::{Secret, Secrets};
+use crate::project::spec::http::host::HostRule;
+use crate::project::spec::mcp::ServerSpec;
+use crate::project::spec::provider::Settings;
+use crate::project::spec::telemetry::TelemetrySpec;
 
 pub use family::ModelFamily;
 pub use levels::wrong_levels;

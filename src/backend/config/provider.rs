@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use reqwest::header::{HeaderName, HeaderValue};
+use http::header::{HeaderName, HeaderValue};
 
-use crate::backend::llm::{ApiKey, Kind, PromptCache, Settings};
 use crate::backend::secret::{Secret, Secrets};
-use crate::backend::wire::web_address;
 use crate::base::name;
+use crate::project::spec::address::web_address;
+use crate::project::spec::provider::{ApiKey, Kind, PromptCache, Settings};
 use crate::project::yaml::{Cursor, Table};
 
 use super::Entry;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::backend::secret::Secret;
-use crate::backend::tool::sql::query::{Dialect, Query};
-use crate::backend::tool::sql::rows::Limits;
-use crate::backend::tool::sql::{DEFAULT_LIMITS, DEFAULT_TIMEOUT, Form, SqlSpec, Target};
+use crate::project::spec::sql::query::{Dialect, Query};
+use crate::project::spec::sql::{DEFAULT_LIMITS, DEFAULT_TIMEOUT, Form, Limits, SqlSpec, Target};
 use crate::project::yaml::{Cursor, Table};
 
 use super::tool;

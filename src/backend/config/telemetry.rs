@@ -1,8 +1,8 @@
 //! `telemetry`: where traces and metrics of runs are sent.
 
 use crate::backend::secret::Secret;
-use crate::backend::telemetry::settings::TelemetrySpec;
-use crate::backend::wire::web_address;
+use crate::project::spec::address::web_address;
+use crate::project::spec::telemetry::TelemetrySpec;
 use crate::project::yaml::Cursor;
 
 use super::provider::read_headers;

@@ -1,19 +1,20 @@
 //! `tools`: what runs the tools without a body.
 
-use reqwest::header::HeaderName;
-use reqwest::{Method, Url};
+use ::http::Method;
+use ::http::header::HeaderName;
 use serde_json::{Map as JsonMap, Value as Json};
+use url::Url;
 
 use crate::backend::secret::{Secret, Secrets};
-use crate::backend::tool::command::{CommandSpec, DEFAULT_ENV, DEFAULT_LIMIT};
-use crate::backend::tool::graph::GraphSpec;
-use crate::backend::tool::http::select::Selector;
-use crate::backend::tool::http::template;
-use crate::backend::tool::http::{self, HttpSpec};
-use crate::backend::tool::mcp::spec::McpSpec;
-use crate::backend::tool::script::ToolReply;
-use crate::backend::tool::sql::SqlSpec;
 use crate::base::{Span, name};
+use crate::project::spec::command::{CommandSpec, DEFAULT_ENV, DEFAULT_LIMIT};
+use crate::project::spec::graph::GraphSpec;
+use crate::project::spec::http::select::Selector;
+use crate::project::spec::http::template;
+use crate::project::spec::http::{self, HttpSpec};
+use crate::project::spec::mcp::McpSpec;
+use crate::project::spec::script::ToolReply;
+use crate::project::spec::sql::SqlSpec;
 use crate::project::yaml::{Cursor, Table};
 
 use super::variables::{Form, Variables};

@@ -157,7 +157,7 @@ impl<'a> Variables<'a> {
     fn add_secret(&self, value: &str) {
         let mut secrets = self.secrets.borrow_mut();
         secrets.add(&Secret::new(value));
-        let address = reqwest::Url::parse(value).ok();
+        let address = url::Url::parse(value).ok();
         if let Some(password) = address.as_ref().and_then(|address| address.password()) {
             let password = percent_encoding::percent_decode_str(password);
             secrets.add(&Secret::new(&*password.decode_utf8_lossy()));

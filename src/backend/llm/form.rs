@@ -7,7 +7,7 @@ use crate::run::model::{ChatRequest, OutputSpec};
 use crate::value::{List, Value};
 
 use super::schema::{self, Dialect};
-use super::settings::Structured;
+use crate::project::spec::provider::Structured;
 
 /// How a reply is held to a form by the provider, beside what it is told in words.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use crate::base::name;
 use crate::run::probe::{Probed, Problem};
 
 use super::provider::{LIMIT, Provider};
-use super::settings::ApiKey;
+use crate::project::spec::provider::ApiKey;
 
 /// A provider and its list of models, once it was asked for.
 pub struct Listing {

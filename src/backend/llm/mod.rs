@@ -1,7 +1,7 @@
 //! Chat models behind HTTP.
 //!
 //! All of them stand on [`wire`](super::wire). A [`provider`] does what is the same for all: places among its calls, sending, errors,
-//! streams ([`stream`]), and it asks its [`protocol`] how a request is made and a reply is read. [`settings`] says what is known of a
+//! streams ([`stream`]), and it asks its [`protocol`] how a request is made and a reply is read. [`Settings`] say what is known of a
 //! provider, [`form`] and [`schema`] how structured output is asked for, [`message`] what a conversation is made of, [`reply_parts`] what
 //! has come of a reply, [`listing`] which models there are.
 //!
@@ -18,10 +18,11 @@ pub mod provider;
 pub mod reply_parts;
 pub mod responses;
 pub mod schema;
-pub mod settings;
 mod shape;
 mod stream;
 
 pub use listing::Listing;
 pub use provider::Provider;
-pub use settings::{ApiKey, Kind, PromptCache, Settings, Structured};
+
+#[doc(no_inline)]
+pub use crate::project::spec::provider::{ApiKey, Kind, PromptCache, Settings, Structured};

@@ -10,7 +10,7 @@ use crate::run::model::ChatRequest;
 use super::form::Form;
 use super::reply_parts::ReplyParts;
 use super::schema::Dialect;
-use super::settings::Settings;
+use crate::project::spec::provider::Settings;
 
 /// How a kind of provider is spoken to.
 pub trait Protocol: Send + Sync {

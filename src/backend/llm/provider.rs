@@ -18,9 +18,9 @@ use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelEr
 use super::form::Form;
 use super::protocol::Protocol;
 use super::reply_parts::{ReplyParts, unreadable};
-use super::settings::{ApiKey, Kind, Settings};
 use super::shape::foreign;
 use super::{anthropic, gemini, openai, responses, stream};
+use crate::project::spec::provider::{ApiKey, Kind, Settings};
 
 /// Most bytes of a reply that comes whole: it is parsed at once, on a thread that others need.
 pub(super) const LIMIT: usize = 16 << 20;

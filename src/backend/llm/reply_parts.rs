@@ -10,7 +10,7 @@ use crate::run::model::{ChatDelta, FinishReason, ToolCallRequest, Usage};
 
 use super::form::Form;
 use super::schema::unwrapped;
-use super::settings::Structured;
+use crate::project::spec::provider::Structured;
 
 /// Parts of a reply that can be given out, and what is held back until it is whole.
 #[derive(Debug, Default)]

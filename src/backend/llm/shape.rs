@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::backend::wire::{Failure, Peer};
 use crate::ir::ErrorKind;
 
-use super::settings::Kind;
+use crate::project::spec::provider::Kind;
 
 /// A field of whole replies or of their chunks, how its text begins (empty: whatever it is), and the only kind that has it.
 const SHAPES: [(&str, &str, Kind); 7] = [

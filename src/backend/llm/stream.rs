@@ -11,8 +11,8 @@ use crate::run::model::{ChatDelta, ChatStream, ModelError};
 
 use super::protocol::Reader;
 use super::reply_parts::ReplyParts;
-use super::settings::Kind;
 use super::shape::foreign;
+use crate::project::spec::provider::Kind;
 
 /// How long the end of a stream is waited for behind the end of the reply: usage may follow, but a server that sends no more and
 /// closes nothing holds no reply up.

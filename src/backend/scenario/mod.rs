@@ -23,7 +23,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::base::Span;
 
-use super::tool::script::ToolReply;
+use crate::project::spec::script::ToolReply;
 use crate::project::yaml::{Document, Path, Step};
 
 pub use answers::{Answer, Answers};

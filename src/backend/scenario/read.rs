@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::tool::script::ToolReply;
 use crate::base::{FileId, SourceMap};
 use crate::diag::{Diagnostics, codes};
+use crate::ir::memory::space::{self, Space};
+use crate::project::spec::script::ToolReply;
 use crate::project::yaml::{Cursor, Document};
-use crate::run::memory::space::{self, Space};
 
 use super::field::Fields;
 use super::{

@@ -2,9 +2,9 @@
 
 use serde_json::Value as Json;
 
-use crate::backend::tool::script::Fault;
+use crate::ir::FinishReason;
+use crate::project::spec::script::Fault;
 use crate::project::yaml::{Cursor, Path};
-use crate::run::model::FinishReason;
 
 use super::when::When;
 

@@ -5,23 +5,11 @@ use std::time::Duration;
 use percent_encoding::percent_decode_str;
 
 use crate::backend::secret::{Secret, Secrets};
-use crate::backend::wire::web_address;
+use crate::project::spec::address::web_address;
+use crate::project::spec::telemetry::TelemetrySpec;
 
 /// Longest wait for an answer of the receiver.
 const TIMEOUT: Duration = Duration::from_secs(10);
-
-/// `telemetry` in `graphc.yaml`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TelemetrySpec {
-    /// The receiver's base address, such as `http://localhost:4318`.
-    pub otlp: String,
-    /// Headers of each request.
-    pub headers: Vec<(String, Secret)>,
-    /// What the program is called; `graphc` where left out.
-    pub service_name: Option<String>,
-    /// Whether messages, arguments and results are sent too.
-    pub content: bool,
-}
 
 /// Where telemetry is sent, and what of.
 #[derive(Debug, Clone, PartialEq)]

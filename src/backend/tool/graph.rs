@@ -1,9 +1,7 @@
 //! `graph` tools: a call runs another flow, as a run of its own on a thread of its own.
 //!
 //! The thread's id is made of the call's key, so that a call that is tried again or comes again after a crash goes on with what the one
-//! before has done. Whether a graph fits the tool is seen before anything runs ([`fit`]).
-
-pub mod fit;
+//! before has done. Whether a graph fits the tool is seen before anything runs ([`fit`](crate::project::spec::graph::fit)).
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -13,8 +11,9 @@ use futures_util::future::join_all;
 use serde_json::{Map as JsonMap, Value as Json};
 use sha2::{Digest, Sha256};
 
-use crate::base::Span;
-use crate::ir::{ErrorKind, Flow, GraphId};
+use crate::ir::{ErrorKind, GraphId};
+use crate::project::spec::graph::GraphSpec;
+use crate::project::spec::graph::fit::ResultShape;
 use crate::run::backends::Backends;
 use crate::run::engine::{Engine, RunOptions, RunResult, StartError};
 use crate::run::event::{EventKind, Mode};
@@ -27,35 +26,10 @@ use crate::run::store::{RunState, StoreError};
 use crate::run::stream::{self, EventStream};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
-use fit::ResultShape;
-
 /// How long a thread that another run still holds is waited for: one that was dropped gives it back in a moment.
 const HELD: Duration = Duration::from_secs(10);
 /// Between two looks at it.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// Which graph a tool runs: `graph` in an entry of `tools`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GraphSpec {
-    /// The flow's file, from the folder of `graphc.yaml`.
-    pub file: String,
-    /// Where that is written.
-    pub file_at: Span,
-    /// The graph; the flow's entry where this is `None`.
-    pub graph: Option<String>,
-    /// Longest time of one call.
-    pub timeout: Option<Duration>,
-}
-
-impl GraphSpec {
-    /// The graph, of the flow of its file.
-    pub fn graph_of(&self, flow: &Flow) -> Option<GraphId> {
-        match &self.graph {
-            Some(graph) => flow.graph(graph),
-            None => flow.entry,
-        }
-    }
-}
 
 /// A graph with all that it needs to run but a store.
 pub struct Runnable {

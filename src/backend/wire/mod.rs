@@ -4,7 +4,6 @@
 //! [`reported`] what the other side's errors mean, [`Lines`] splits what comes in chunks, [`events`](mod@events) reads a stream of
 //! server-sent events. [`connect`] makes a connection and sends nothing.
 
-mod address;
 mod bounds;
 mod connect;
 mod events;
@@ -25,12 +24,10 @@ use tracing::trace;
 use crate::backend::secret::Secrets;
 use crate::base::log::HTTP;
 
-pub use address::web_address;
 pub use bounds::Bounds;
 pub use events::{Events, events};
 pub use failure::{Failure, causes};
 pub use lines::{LINE, LineTooLong, Lines};
-pub use public::is_public;
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(20);

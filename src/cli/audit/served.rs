@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::audit::{Served, Services};
 use crate::backend::config::KNOWN;
-use crate::backend::llm::Kind;
+use crate::project::spec::provider::Kind;
 
 /// Reads the settings, which are well-formed.
 pub fn services(text: Option<&str>, profile: Option<&str>) -> Services {

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::backend::config::{Config, Entry, ModelBinding, ToolSpec};
-use crate::backend::tool::http;
-use crate::backend::tool::script::ToolReply;
-use crate::backend::tool::sql::{SqlSpec, fit};
 use crate::base::{SourceMap, Span, name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::expr::accept::{accept, accept_parts};
 use crate::expr::{Type, TypeTable};
+use crate::project::spec::http;
+use crate::project::spec::script::ToolReply;
+use crate::project::spec::sql::{SqlSpec, fit};
 use crate::project::yaml::{Document, Path, Step};
 use crate::resolve::Program;
 

@@ -12,8 +12,8 @@ use crate::run::tool::ToolError;
 use crate::value::Value;
 
 use super::Access;
-use super::space::{self, Space};
 use super::tool::invalid;
+use crate::ir::memory::space::{self, Space};
 
 /// Arguments, which are of their types.
 pub(super) struct Args<'c> {

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use serde_json::Value as Json;
 
 use crate::ir::ErrorKind;
+use crate::ir::memory::{FieldPath, all_texts};
 use crate::run::model::CallContext;
 use crate::run::tool::ToolError;
 
@@ -67,84 +68,12 @@ impl Embedding {
     pub fn texts(&self, value: &Json) -> Vec<String> {
         let mut texts = Vec::new();
         if self.fields.is_empty() {
-            let mut all = Vec::new();
-            collect(value, &mut all);
-            if !all.is_empty() {
-                texts.push(all.join("\n"));
-            }
+            texts.extend(all_texts(value));
             return texts;
         }
         for field in &self.fields {
             field.find(value, &mut texts);
         }
         texts
-    }
-}
-
-/// Every text in a value, fields in the order of their names.
-fn collect(value: &Json, texts: &mut Vec<String>) {
-    match value {
-        Json::String(text) if !text.trim().is_empty() => texts.push(text.clone()),
-        Json::Array(items) => items.iter().for_each(|item| collect(item, texts)),
-        Json::Object(entries) => entries.values().for_each(|value| collect(value, texts)),
-        _ => {}
-    }
-}
-
-/// Where texts stand in a value: `title`, `author.name`, `parts[*].text`, `parts[0].text`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldPath(Vec<Part>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
-    Name(String),
-    Index(usize),
-    All,
-}
-
-impl FieldPath {
-    /// Reads one; `None` where it is none.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = Vec::new();
-        for piece in text.split('.') {
-            let (name, mut rest) = match piece.find('[') {
-                Some(at) => piece.split_at_checked(at)?,
-                None => (piece, ""),
-            };
-            if name.is_empty() {
-                return None;
-            }
-            parts.push(Part::Name(name.to_owned()));
-            while !rest.is_empty() {
-                let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
-                parts.push(match index {
-                    "*" => Part::All,
-                    index => Part::Index(index.parse().ok()?),
-                });
-                rest = after;
-            }
-        }
-        Some(Self(parts))
-    }
-
-    fn find(&self, value: &Json, texts: &mut Vec<String>) {
-        let mut found = vec![value];
-        for part in &self.0 {
-            found = found
-                .into_iter()
-                .flat_map(|value| match part {
-                    Part::Name(name) => value.get(name).into_iter().collect::<Vec<_>>(),
-                    Part::Index(index) => value.get(index).into_iter().collect(),
-                    Part::All => value.as_array().into_iter().flatten().collect(),
-                })
-                .collect();
-        }
-        for value in found {
-            let mut all = Vec::new();
-            collect(value, &mut all);
-            if !all.is_empty() {
-                texts.push(all.join("\n"));
-            }
-        }
     }
 }

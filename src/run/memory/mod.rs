@@ -11,7 +11,6 @@ mod args;
 pub mod embed;
 pub mod filter;
 pub mod search;
-pub mod space;
 pub mod tool;
 pub mod vector;
 
@@ -21,11 +20,13 @@ use serde_json::Value as Json;
 use super::store::StoreError;
 
 pub use access::Access;
-pub use embed::{Embedder, Embedding, FieldPath};
+pub use embed::{Embedder, Embedding};
 pub use filter::Filter;
 pub use search::{Near, Search};
-pub use space::Space;
 pub use tool::{MODULE, MemoryTool, Settings};
+
+#[doc(no_inline)]
+pub use crate::ir::memory::{FieldPath, Space};
 
 /// Most bytes of a value as JSON.
 pub const MAX_VALUE: usize = 1 << 20;

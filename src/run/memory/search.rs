@@ -1,7 +1,7 @@
 //! What is looked for.
 
 use super::filter::Filter;
-use super::space::Space;
+use crate::ir::memory::space::Space;
 
 /// A search of a namespace and of all below it.
 #[derive(Debug, Clone, PartialEq)]

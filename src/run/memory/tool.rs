@@ -14,10 +14,10 @@ use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 use crate::value::{MAX_DEPTH, is_deeper};
 
 use super::args::Args;
-use super::space::Pattern;
 use super::{
     Access, Embedding, Filter, Item, MAX_VALUE, MOST_FOUND, Near, NewItem, Search, Write, WriteKey,
 };
+use crate::ir::memory::space::Pattern;
 
 /// Most levels of lists and objects in a value: it is handed out inside of a list of items, which has to be a result itself.
 const MOST_LEVELS: usize = MAX_DEPTH as usize - 10;

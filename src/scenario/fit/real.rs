@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::backend::config::Config;
 use crate::backend::scenario::Written;
 use crate::base::name;
+use crate::ir::flow::MEMORY;
 use crate::project::yaml::Path;
-use crate::run::memory;
 
 use super::{Case, Misfit, meant};
 
@@ -69,7 +69,7 @@ fn is_callable(case: &mut Case<'_>, real: &Written<String>) -> bool {
                 .for_each(|m| m.key = false);
             return false;
         };
-        if tool.is_of(memory::MODULE) {
+        if tool.is_of(MEMORY) {
             let message = format!("tool `{name}` works on the scenario's own memory as it is");
             (message, "take it out of `real`")
         } else if tool.body.is_some() {

@@ -1,7 +1,7 @@
 //! What models were shown, how often tools were called, and calls that nothing served.
 
 use crate::backend::scenario::Scenario;
-use crate::backend::tool::script::ToolReply;
+use crate::project::spec::script::ToolReply;
 use crate::project::yaml::Path;
 
 use super::Finding;

@@ -15,7 +15,7 @@ use crate::run::model::ChatRequest;
 use super::form::Form;
 use super::protocol::{Protocol, Reader};
 use super::schema::{Dialect, Recursion};
-use super::settings::Settings;
+use crate::project::spec::provider::Settings;
 
 /// What structured outputs take: <https://docs.claude.com/en/docs/build-with-claude/structured-outputs>.
 const DIALECT: Dialect = Dialect {

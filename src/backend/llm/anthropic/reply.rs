@@ -6,8 +6,8 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::llm::protocol::Reader;
 use crate::backend::llm::reply_parts::{ReplyParts, count, list, text, unreadable};
-use crate::backend::llm::settings::Kind;
 use crate::backend::wire::{Failure, Peer};
+use crate::project::spec::provider::Kind;
 use crate::run::model::{FinishReason, ToolCallRequest, Usage};
 
 /// Reads one reply.

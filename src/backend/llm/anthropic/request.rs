@@ -3,7 +3,7 @@
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::backend::llm::form::Form;
-use crate::backend::llm::settings::{PromptCache, Settings, Structured};
+use crate::project::spec::provider::{PromptCache, Settings, Structured};
 use crate::run::model::{ChatRequest, ToolChoice, ToolSpec};
 
 use super::messages::Conversation;

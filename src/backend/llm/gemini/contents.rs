@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use crate::backend::llm::message::{self, Call, Message, Part, held};
-use crate::backend::llm::settings::Kind;
+use crate::project::spec::provider::Kind;
 use crate::value::List;
 
 /// The signature of a call that another model made: <https://ai.google.dev/gemini-api/docs/thought-signatures>.

@@ -15,7 +15,7 @@ use crate::run::model::ChatRequest;
 use super::form::Form;
 use super::protocol::{Protocol, Reader};
 use super::schema::{Dialect, Recursion};
-use super::settings::Settings;
+use crate::project::spec::provider::Settings;
 
 /// What `responseJsonSchema` and `parametersJsonSchema` take.
 const DIALECT: Dialect = Dialect {

@@ -5,9 +5,9 @@ use serde_json::{Value as Json, json};
 use crate::backend::llm::message;
 use crate::backend::llm::protocol::Reader;
 use crate::backend::llm::reply_parts::{ReplyParts, count, list, text, unreadable};
-use crate::backend::llm::settings::Kind;
 use crate::backend::wire::{Failure, Peer};
 use crate::ir::ErrorKind;
+use crate::project::spec::provider::Kind;
 use crate::run::model::{ChatRequest, FinishReason, ToolCallRequest, Usage};
 
 /// Reads one reply.

@@ -21,7 +21,7 @@ use crate::run::model::ChatRequest;
 use super::form::Form;
 use super::protocol::{Protocol, Reader};
 use super::schema::{Dialect, Recursion};
-use super::settings::Settings;
+use crate::project::spec::provider::Settings;
 
 /// OpenAI's strict mode: <https://platform.openai.com/docs/guides/structured-outputs#supported-schemas>.
 pub const STRICT: Dialect = Dialect {

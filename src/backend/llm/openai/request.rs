@@ -3,7 +3,7 @@
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::backend::llm::form::Form;
-use crate::backend::llm::settings::{Settings, Structured};
+use crate::project::spec::provider::{Settings, Structured};
 use crate::run::model::{ChatRequest, ToolChoice};
 
 use super::messages;

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::backend::llm::message::{self, Part};
-use crate::backend::llm::settings::Kind;
+use crate::project::spec::provider::Kind;
 use crate::value::List;
 
 /// The items of a request.

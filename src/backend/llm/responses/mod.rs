@@ -16,7 +16,7 @@ use super::form::Form;
 use super::openai::{STRICT, bearer, choice};
 use super::protocol::{Protocol, Reader};
 use super::schema::Dialect;
-use super::settings::{Settings, Structured};
+use crate::project::spec::provider::{Settings, Structured};
 
 /// Responses.
 pub struct Responses;

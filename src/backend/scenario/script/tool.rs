@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
+use crate::backend::tool::script::give;
 use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
@@ -35,7 +36,7 @@ impl ToolBackend for ScriptedTool {
             queue.and_then(|queue| queue.take(&call.tool, cx, before, fits))
         };
         match chosen.and_then(|index| replies.get(index)) {
-            Some(reply) => reply.give(cx).await,
+            Some(reply) => give(reply, cx).await,
             None => {
                 let what = describe(&call, cx);
                 let message = nothing_fits(&script.scenario, &what, Some(replies.len()));

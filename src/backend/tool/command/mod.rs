@@ -5,15 +5,12 @@
 //! `graphc.yaml`, and dies with its whole process group when the call ends early. [`input`] has its arguments ready, [`output`]
 //! reads what it writes, [`side`] what it reports while it works.
 
-pub mod absent;
 mod input;
 pub mod output;
 mod side;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value as Json, json};
@@ -21,34 +18,16 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 
 use crate::backend::group::Group;
-use crate::backend::secret::{Secret, Secrets};
 use crate::backend::wire::{self, Bounds};
-use crate::base::Span;
 use crate::ir::ErrorKind;
+use crate::project::spec::command::CommandSpec;
+use crate::project::spec::command::absent::absent;
 use crate::run::model::CallContext;
 use crate::run::probe::{Probed, Problem};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
-use absent::absent;
 use output::Output;
 use side::SideFile;
-
-/// Variables that every program is given where they are set: what it needs to find other programs,
-/// its own files and the language of its messages.
-pub const DEFAULT_ENV: [&str; 12] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "SYSTEMROOT",
-    "USERPROFILE",
-];
 
 /// Variable that holds the key which is the same for every attempt at one call: a hash, since the run's own names the thread.
 pub const IDEMPOTENCY_VARIABLE: &str = "GRAPHC_IDEMPOTENCY_KEY";
@@ -57,44 +36,6 @@ pub const TOOL_VARIABLE: &str = "GRAPHC_TOOL";
 
 /// Variable that holds the path of the file that a program which reports adds lines to.
 pub const PROGRESS_VARIABLE: &str = "GRAPHC_PROGRESS";
-
-/// Most bytes of a result, unless the binding says otherwise.
-pub const DEFAULT_LIMIT: usize = 16 << 20;
-
-/// How a program is called: `command` in `graphc.yaml`.
-#[derive(Clone, PartialEq)]
-pub struct CommandSpec {
-    /// Program and arguments; at least the program.
-    pub argv: Vec<String>,
-    /// Where each of them is written; empty where that isn't known.
-    pub at: Vec<Span>,
-    /// All variables that it sees, besides those of the call.
-    pub env: Vec<(String, Secret)>,
-    /// Secrets of the run that it sees as variables of their names.
-    pub run_secrets: Vec<String>,
-    /// What of the environment must not be told.
-    pub secrets: Secrets,
-    /// Longest time of one call.
-    pub timeout: Option<Duration>,
-    /// Most calls at a time.
-    pub max_concurrency: Option<usize>,
-    /// Most bytes of its stdout.
-    pub limit: usize,
-}
-
-impl fmt::Debug for CommandSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
-        let Self {
-            argv,
-            timeout,
-            limit,
-            ..
-        } = self;
-        let text = format!("{argv:?} {names:?} {timeout:?} {limit}");
-        f.write_str(&self.secrets.scrub(&text))
-    }
-}
 
 /// A program as it is started for a folder: whether a relative path counts from here or from `current_dir` depends on the platform.
 pub fn program(name: &str, folder: &Path) -> PathBuf {

@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_client::{
 use crate::backend::wire::{Failure, Peer, causes};
 use crate::ir::ErrorKind;
 
-use super::spec::ServerSpec;
+use crate::project::spec::mcp::ServerSpec;
 
 /// A server that could not be begun with: nothing was asked of it.
 pub fn unsent(spec: &ServerSpec, why: &str) -> Failure {

@@ -1,11 +1,11 @@
 //! Whether what a flow declares fits the tool that a server offers.
 
-use crate::backend::tool::schema::{Comparison, Schema};
 use crate::base::name;
 use crate::expr::Type;
 use crate::expr::ty::TypeTable;
 use crate::ir::Tool;
 use crate::ir::flow::ToolEffect;
+use crate::project::spec::schema::{Comparison, Schema};
 
 use super::content::is_text;
 use super::server::{Hints, Offered};

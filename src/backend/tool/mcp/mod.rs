@@ -1,6 +1,6 @@
 //! `mcp` tools: tools of a server that speaks the Model Context Protocol, through its official SDK (`rmcp`).
 //!
-//! [`spec`] is what `graphc.yaml` says, [`server`] a server that is started or connected to at its first call and shared by
+//! [`spec`](crate::project::spec::mcp) is what `graphc.yaml` says, [`server`] a server that is started or connected to at its first call and shared by
 //! all of its tools, [`session`] one connection to it, `transport` the way that messages take, [`content`] what a result is as
 //! JSON, [`failure`] what an error means, [`fit`] whether a declaration fits what the server offers.
 
@@ -9,7 +9,6 @@ pub mod failure;
 pub mod fit;
 pub mod server;
 pub mod session;
-pub mod spec;
 mod transport;
 
 use std::sync::Arc;
@@ -25,9 +24,9 @@ use crate::run::model::CallContext;
 use crate::run::probe::{Probed, Problem};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
+use crate::project::spec::mcp::McpSpec;
 use server::Server;
 use session::Request;
-use spec::McpSpec;
 
 /// A tool of a server.
 pub struct McpTool {

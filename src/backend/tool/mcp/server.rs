@@ -12,7 +12,7 @@ use crate::backend::wire::{Failure, Wire};
 use crate::base::log::MCP;
 
 use super::session::Session;
-use super::spec::ServerSpec;
+use crate::project::spec::mcp::ServerSpec;
 
 /// A server.
 pub struct Server {

@@ -32,8 +32,8 @@ use crate::run::report::Reports;
 
 use super::failure;
 use super::server::Offered;
-use super::spec::{DEFAULT_LIMIT, Reach, ServerSpec};
 use super::transport::{Progress, Watched};
+use crate::project::spec::mcp::{DEFAULT_LIMIT, Reach, ServerSpec};
 
 use http::Watching;
 use lines::Lines;

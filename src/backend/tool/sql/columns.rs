@@ -7,8 +7,8 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::Value as Json;
 
-use super::Form;
 use crate::expr::{Type, TypeTable};
+use crate::project::spec::sql::Form;
 
 /// What a value is to become, where the database has another form of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,22 +1,19 @@
 //! `sql` tools: a parameterised statement on an SQLite file or on PostgreSQL, or SQL that a model wrote, in a database of its own.
 //!
-//! [`query`] finds the parameters, [`fit`] holds them against the tool's, [`columns`] and [`rows`] make the result. [`sqlite`]
+//! What is run where is an [`SqlSpec`]; [`columns`] and [`rows`] make the result. [`sqlite`]
 //! runs a statement on a file, [`scratch`] a model's text under [`guard`]; [`thread`] has both off the executor, and ends
 //! them. [`postgres`] runs a statement on a connection of a [`pool`]; [`cell`] has its values.
 
 mod cell;
 pub mod columns;
-pub mod fit;
 mod guard;
 pub mod pool;
 mod postgres;
-pub mod query;
 pub mod rows;
 mod scratch;
 mod sqlite;
 mod thread;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,120 +21,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
-use crate::backend::secret::{Secret, Secrets};
 use crate::backend::wire::{Bounds, Failure, PROBE};
 use crate::expr::TypeTable;
 use crate::ir::flow::ToolEffect;
 use crate::ir::{ErrorKind, Tool};
+use crate::project::spec::sql::{SqlSpec, Target};
 use crate::run::model::CallContext;
 use crate::run::probe::{Probed, Problem};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use columns::Columns;
 use pool::Pool;
-use query::Query;
-use rows::Limits;
-
-/// Longest time of a call, unless the binding says otherwise.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Most rows and bytes of a result, unless the binding says otherwise.
-pub const DEFAULT_LIMITS: Limits = Limits {
-    rows: 1_000,
-    bytes: 16 << 20,
-};
-
-/// What of a query is the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// All rows, as objects.
-    Rows,
-    /// The first row, or null.
-    Row,
-    /// The first column of the first row, or null.
-    Value,
-    /// How many rows were changed.
-    Changes,
-}
-
-impl Form {
-    /// The words for them in the settings.
-    pub const WORDS: [(&'static str, Form); 4] = [
-        ("rows", Form::Rows),
-        ("row", Form::Row),
-        ("value", Form::Value),
-        ("changes", Form::Changes),
-    ];
-}
-
-/// What is run where.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Target {
-    /// A statement on a file, which is named from the folder of `graphc.yaml`.
-    Sqlite(String, Arc<Query>),
-    /// A statement on PostgreSQL, at an address that may have a password.
-    Postgres(Secret, Arc<Query>),
-    /// SQL in arguments of the call: the names of the parameters.
-    Scratch {
-        /// What the database is made with.
-        setup: Option<String>,
-        /// What is asked of it.
-        query: String,
-    },
-    /// Where isn't known: a variable is not set, which keeps the tool from being called.
-    Unset,
-}
-
-/// A query as a tool: `sql` in `graphc.yaml`.
-#[derive(Clone, PartialEq)]
-pub struct SqlSpec {
-    /// What is run where.
-    pub target: Target,
-    /// What the result is.
-    pub form: Form,
-    /// How much it may be.
-    pub limits: Limits,
-    /// Longest time of one call.
-    pub timeout: Duration,
-    /// What must not be told.
-    pub secrets: Secrets,
-}
-
-impl SqlSpec {
-    /// The SQLite file that it is about.
-    pub fn file(&self) -> Option<&str> {
-        match &self.target {
-            Target::Sqlite(path, _) => Some(path),
-            Target::Postgres(..) | Target::Scratch { .. } | Target::Unset => None,
-        }
-    }
-
-    /// The PostgreSQL database that it is about.
-    pub fn server(&self) -> Option<&str> {
-        match &self.target {
-            Target::Postgres(address, _) => Some(address.reveal()),
-            Target::Sqlite(..) | Target::Scratch { .. } | Target::Unset => None,
-        }
-    }
-
-    /// The word that shows that the query does more than read.
-    pub fn writes(&self) -> Option<&str> {
-        match &self.target {
-            Target::Sqlite(_, query) | Target::Postgres(_, query) => query.writes(),
-            Target::Scratch { .. } | Target::Unset => None,
-        }
-    }
-}
-
-impl fmt::Debug for SqlSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Limits { rows, bytes } = self.limits;
-        let text = format!(
-            "{:?} {:?} {:?} {rows} {bytes}",
-            self.target, self.form, self.timeout
-        );
-        f.write_str(&self.secrets.scrub(&text))
-    }
-}
 
 /// Why a query came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]

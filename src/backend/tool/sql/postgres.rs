@@ -11,12 +11,13 @@ use tokio_postgres::{Error, Row, Transaction};
 
 use super::cell::{self, Arg, Raw};
 use super::columns::{Columns, Wanted};
+use super::only_reads;
 use super::pool::{Borrowed, Pool};
-use super::query::Query;
-use super::rows::{Limits, Rows};
-use super::{Form, only_reads};
+use super::rows::Rows;
 use crate::backend::wire::{Bounds, Failure};
 use crate::ir::ErrorKind;
+use crate::project::spec::sql::query::Query;
+use crate::project::spec::sql::{Form, Limits};
 use crate::run::model::CallContext;
 use crate::run::tool::ToolError;
 use crate::store;

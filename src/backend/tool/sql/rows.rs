@@ -2,16 +2,7 @@
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::Form;
-
-/// How much a result may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Most rows.
-    pub rows: usize,
-    /// Most bytes, of names and values together.
-    pub bytes: usize,
-}
+use crate::project::spec::sql::{Form, Limits};
 
 /// The rows of one statement.
 #[derive(Debug)]

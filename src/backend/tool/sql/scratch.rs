@@ -14,9 +14,10 @@ use serde_json::Value as Json;
 
 use super::columns::Columns;
 use super::guard::{self, Broken, Guard};
-use super::rows::{Limits, Rows};
+use super::rows::Rows;
 use super::thread::Watch;
-use super::{Form, Stop, sqlite};
+use super::{Stop, sqlite};
+use crate::project::spec::sql::{Form, Limits};
 
 /// Most bytes of one of the texts.
 const TEXT: usize = 256 << 10;

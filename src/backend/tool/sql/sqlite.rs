@@ -11,10 +11,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, TransactionBehavior}
 use serde_json::{Map as JsonMap, Number, Value as Json};
 
 use super::columns::{Columns, Wanted};
-use super::query::Query;
-use super::rows::{Limits, Rows, too_long};
+use super::rows::{Rows, too_long};
 use super::thread::Watch;
-use super::{Form, Stop, only_reads};
+use super::{Stop, only_reads};
+use crate::project::spec::sql::query::Query;
+use crate::project::spec::sql::{Form, Limits};
 
 /// How many of its steps SQLite makes between two looks at whether it is to end.
 pub const STEPS: i32 = 1_000;

@@ -13,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backend::group::Group;
 use crate::backend::tool::command::output::{LINGER, TAIL, last_lines};
-use crate::backend::tool::command::{CommandSpec, program};
+use crate::backend::tool::command::program;
+use crate::project::spec::command::CommandSpec;
 
 /// A program under way. It is killed with all that it has started when this is dropped.
 pub struct Process {

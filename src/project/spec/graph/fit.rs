@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::tool::schema::{Comparison, Schema};
 use crate::base::name;
 use crate::expr::Type;
 use crate::expr::schema::json_schema;
@@ -12,6 +11,7 @@ use crate::expr::ty::{RecordField, TypeTable};
 use crate::ir::graph::{Field, Graph, Node};
 use crate::ir::node::Work;
 use crate::ir::{Flow, GraphId, Tool, ToolId};
+use crate::project::spec::schema::{Comparison, Schema};
 
 /// What of a graph's `out` fields is the tool's result.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::secret::{Secret, Secrets};
+use crate::base::secret::{Secret, Secrets};
 
 /// The protocol that a provider speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

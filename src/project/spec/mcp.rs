@@ -3,9 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::backend::secret::{Secret, Secrets};
-use crate::backend::tool::command::CommandSpec;
 use crate::base::Span;
+use crate::base::secret::{Secret, Secrets};
+
+use super::command::CommandSpec;
 
 /// How long a server may take to start and to shake hands, unless its entry says otherwise: `npx` may have to download one.
 pub const DEFAULT_START: Duration = Duration::from_secs(60);

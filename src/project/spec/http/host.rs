@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use reqwest::Url;
+use url::Url;
 
-use crate::backend::wire::is_public;
+use crate::project::spec::address::is_public;
 
 /// A line of `allow_hosts`: `api.example.com`, `10.0.0.7:8080`, `*.example.com`, or `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]

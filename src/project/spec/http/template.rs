@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use reqwest::Url;
 use serde_json::{Map as JsonMap, Value as Json};
+use url::Url;
 
 use crate::base::secret::RunSecrets;
 use crate::expr::eval::{Effect, Env};
@@ -12,7 +12,8 @@ use crate::expr::template::{Template, TemplateError};
 use crate::expr::{Scope, Slot};
 use crate::value::{Map, Value};
 
-use super::Args;
+/// Arguments of a call.
+pub type Args = JsonMap<String, Json>;
 
 /// All but what RFC 3986 calls unreserved.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
