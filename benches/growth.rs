@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Instant;
 
-use graphc::backend::scenario;
 use graphc::base::{FileId, SourceMap};
 use graphc::diag::{Diagnostics, render};
 use graphc::ir::{Flow, GraphId};
 use graphc::lint::model::Families;
+use graphc::project::scenario;
 use graphc::viz::{Drawing, Form};
 use graphc::{audit, check, fmt, ir, lint, lower, resolve, run, viz};
 
@@ -118,7 +118,7 @@ fn after(flow: &Flow, shape: Shape, n: usize, files: &Files, watch: &mut Watch) 
         let mut sources = SourceMap::new();
         let id = sources.add("bench.test.yaml", text);
         if let Ok(suite) = watch.stage("scenarios", || scenario::load(&sources, id)) {
-            watch.stage("fit", || graphc::scenario::fit(&suite, flow, None));
+            watch.stage("fit", || graphc::project::fit::fit(&suite, flow, None));
         }
     }
 }

@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use graphc::backend::config::{self, Config};
-use graphc::backend::scenario::load;
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::diag::Diagnostics;
 use graphc::ir::Flow;
-use graphc::scenario::fit;
+use graphc::project::config::{self, Config};
+use graphc::project::fit::fit;
+use graphc::project::scenario::load;
 
 const MARK: &str = "#---\n";
 

@@ -16,11 +16,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use graphc::backend::bindings::Bindings;
-use graphc::backend::scenario;
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::diag::render::{Style, human};
+use graphc::project::bindings::Bindings;
+use graphc::project::scenario;
 use graphc::run::plan::plan;
 use graphc::scenario::Observed;
 use graphc::scenario::crash::Launcher;

@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::install;
 use futures_util::{StreamExt, stream};
-use graphc::backend::bindings::Bindings;
-use graphc::backend::config;
 use graphc::backend::llm::{ApiKey, Kind, Provider, Settings};
-use graphc::backend::scenario;
 use graphc::backend::secret::Secret;
 use graphc::backend::wire::Wire;
 use graphc::base::SourceMap;
 use graphc::diag::render::{Style, human};
 use graphc::embed::{async_trait, load};
+use graphc::project::bindings::Bindings;
+use graphc::project::config;
+use graphc::project::scenario;
 use graphc::run::model::{CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, ModelError};
 use graphc::run::plan::plan;
 use graphc::scenario::crash::Launcher;

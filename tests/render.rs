@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use graphc::backend::{config, scenario};
 use graphc::base::{FileId, SourceMap, Span};
 use graphc::compile::compile;
 use graphc::diag::render::{self, Style};
 use graphc::diag::{Code, Diagnostic, Diagnostics, Level, Page, codes};
+use graphc::project::{config, scenario};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

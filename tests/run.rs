@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value as Json;
 use similar::TextDiff;
 
-use graphc::backend::bindings::Bindings;
-use graphc::backend::config;
-use graphc::backend::scenario::{self, Scenario, Suite};
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::diag::render::{Style, human};
+use graphc::project::bindings::Bindings;
+use graphc::project::config;
+use graphc::project::scenario::{self, Scenario, Suite};
 use graphc::run::plan::plan;
 use graphc::run::store::Store;
 use graphc::scenario::crash::{Launcher, TempFolder};

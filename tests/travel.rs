@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use graphc::backend::bind::bind;
-use graphc::backend::bindings::Bindings;
-use graphc::backend::config::Config;
-use graphc::backend::scenario::{self, Script, Start, in_turns};
+use graphc::backend::scenario::{Script, Start, in_turns};
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::diag::render::{Style, human};
+use graphc::project::bindings::Bindings;
+use graphc::project::config::Config;
+use graphc::project::scenario;
 use graphc::run::engine::{Engine, Fork, RunOptions, fork};
 use graphc::run::permission::PERMISSIONS;
 use graphc::run::plan::plan;

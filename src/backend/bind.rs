@@ -24,7 +24,6 @@ use crate::run::backends::Backends;
 use crate::run::extern_node::ExternNode;
 use crate::run::memory;
 
-use super::config::{Config, ModelBinding};
 use super::given::Given;
 use super::limit::Places;
 use super::llm::Provider;
@@ -33,6 +32,7 @@ use super::tool::graph::Runnable;
 use super::tool::mcp::server::Server;
 use super::tool::sql::pool::Pool;
 use super::wire::Wire;
+use crate::project::config::{Config, ModelBinding};
 
 pub use needs::Needs;
 pub use run_secrets::lacking_secret;

@@ -14,11 +14,11 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::backend::group::Group;
-use crate::backend::scenario::Service;
 use crate::backend::secret::Secrets;
 use crate::backend::tool::command::output::{LINGER, last_lines, tail};
 use crate::backend::tool::command::program;
 use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
+use crate::project::scenario::Service;
 use crate::project::spec::command::DEFAULT_ENV;
 use crate::project::yaml::Path;
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::backend::scenario::{self, Suite};
 use crate::base::name::did_you_mean;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::project::scenario::{self, Suite};
 use crate::project::yaml::Step;
 
 use super::{Failure, files};

@@ -1,8 +1,8 @@
 //! What `test` and `run` say of the services of a file of scenarios.
 
-use crate::backend::scenario::Suite;
 use crate::backend::service::Fault;
 use crate::base::SourceMap;
+use crate::project::scenario::Suite;
 
 use super::run::snippet;
 use super::{Context, Failure};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::backend::bindings::Bindings;
-use crate::backend::config::{self, Config, LintLevel};
 use crate::base::SourceMap;
 use crate::diag::codes::Level;
 use crate::diag::{Diagnostics, render};
+use crate::project::bindings::Bindings;
+use crate::project::config::{self, Config, LintLevel};
 
 use super::flow::Naming;
 use super::{Context, Exit, Failure, files, logs, term};

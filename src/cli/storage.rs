@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::backend::config::Config;
 use crate::base::SourceMap;
 use crate::diag::Diagnostics;
+use crate::project::config::Config;
 use crate::run::store::Store;
 use crate::store::{self, Options, Sync, open_with};
 

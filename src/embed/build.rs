@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::backend::bind::bind_beside;
-use crate::backend::config::{self, Config};
 use crate::backend::given::Given;
 use crate::base::{SourceMap, name};
 use crate::ir::node::Work;
 use crate::ir::{Flow, Tool};
+use crate::project::config::{self, Config};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::Engine;
 use crate::run::extern_node::ExternNode;

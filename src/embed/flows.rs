@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::backend::config::Config;
 use crate::ir::Flow;
+use crate::project::config::Config;
 
 use super::load::{LoadError, load};
 

@@ -1,12 +1,12 @@
 //! Whether the rows of a data set fit the stage that they are for, before any of them runs.
 
-use crate::backend::config::Config;
-use crate::backend::scenario::{Row, Suite};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::accept::{Mismatch, accept};
+use crate::project::config::Config;
+use crate::project::fit::fit as fit_scenarios;
+use crate::project::scenario::{Row, Suite};
 use crate::project::yaml::{MOST_FINDINGS, more};
-use crate::scenario;
 
 use super::stage::Stage;
 
@@ -44,7 +44,7 @@ fn one<'r>(
             scenario.input.clear();
         }
     }
-    found.append(scenario::fit(&suite, &stage.flow, Some(config)));
+    found.append(fit_scenarios(&suite, &stage.flow, Some(config)));
     sent(row, stage, found);
     for (scorer, at) in row.scored() {
         if !scorers.clone().any(|known| known == scorer) {

@@ -11,13 +11,15 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::backend::bind::{bind, bind_beside};
-use crate::backend::bindings::Bindings;
-use crate::backend::config::ModelBinding;
 use crate::backend::given::Given;
-use crate::backend::scenario::{Row, Script, in_turns, seed};
+use crate::backend::scenario::{Script, in_turns, seed};
 use crate::base::secret::RunSecrets;
 use crate::diag::Diagnostics;
 use crate::ir::{ErrorKind, Flow, GraphId, ModelId, ToolId, Work};
+use crate::project::bindings::Bindings;
+use crate::project::config::ModelBinding;
+use crate::project::fit::nodes;
+use crate::project::scenario::Row;
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::backends::Backends;
 use crate::run::engine::{Engine, RunOptions, RunResult, StartError};
@@ -33,7 +35,6 @@ use crate::run::stream::{self, EventStream};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 use crate::scenario::ambient::StillAmbient;
 use crate::scenario::answers::{Pending, Used};
-use crate::scenario::fit::nodes;
 use crate::store::MemoryStore;
 
 use super::alone::{GIVES, PARENT};

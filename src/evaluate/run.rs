@@ -7,9 +7,10 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::backend::scenario::Row;
+use crate::backend::scenario::{Script, Start};
 use crate::diag::Diagnostics;
 use crate::ir::Flow;
+use crate::project::scenario::Row;
 use crate::run::backends::Backends;
 use crate::run::plan::Plan;
 
@@ -159,7 +160,7 @@ impl Evaluation {
     }
 
     async fn played(&self, row: &Row) -> Option<Played> {
-        let script = row.script()?;
+        let script = Script::new(row.suite(), 0, Start::Run)?;
         let backends = match &self.reached {
             Some(reached) if !self.is_scripted(row) => {
                 with_tools(reached.clone(), self.flow(), &script)

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::scenario::ROW_DEFAULTS;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostics, codes};
+use crate::project::scenario::ROW_DEFAULTS;
 use crate::project::yaml::{Cursor, Document, Step};
 
 use super::scorer::{self, Around, Scorer};

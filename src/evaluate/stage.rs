@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::scenario::Row;
 use crate::base::name;
 use crate::expr::ty::Type;
 use crate::ir::node::Work;
 use crate::ir::{FieldId, Flow, Graph, GraphId, Node, NodeId};
+use crate::project::scenario::Row;
 use crate::run::plan::{Plan, PlanError, plan};
 
 use super::alone;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::backend::scenario::{Answer, Answers};
+use crate::project::scenario::{Answer, Answers};
 use crate::project::yaml::Path;
 use crate::run::interrupt::OpenInterrupt;
 

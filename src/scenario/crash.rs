@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::Command;
 
-use crate::backend::scenario::{Script, Start, Suite};
+use crate::backend::scenario::{Script, Start};
+use crate::project::scenario::Suite;
 
 use super::answers::Used;
 use super::doom::Doom;

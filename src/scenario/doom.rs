@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use async_trait::async_trait;
 use tokio::sync::Notify;
 
-use crate::backend::scenario::{Crash, CrashPoint, Moment};
+use crate::project::scenario::{Crash, CrashPoint, Moment};
 use crate::run::store::{Around, Lease, Record, Source, Store, StoreError};
 
 /// When the process is to end.

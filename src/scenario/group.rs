@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::backend::bind::lacking_secret;
-use crate::backend::bindings::Bindings;
-use crate::backend::scenario::{Answers, Scenario, Script, Start, Suite};
+use crate::backend::scenario::{Script, Start};
 use crate::ir::{GraphId, Tool};
+use crate::project::bindings::Bindings;
+use crate::project::scenario::{Answers, Scenario, Suite};
 use crate::project::yaml::Path;
 use crate::run::plan::Plan;
 use crate::run::store::Store;

@@ -1,7 +1,7 @@
 //! Running scenarios: what drives a flow through one, what is seen of it, and what is judged.
 //!
-//! A scenario file is read, and models and tools are played, by [`crate::backend::scenario`]. Here it is
-//! held against its flow before anything runs ([`fit`](mod@fit)), and a scenario is played ([`play`]) on a clock of
+//! A scenario file is read by [`crate::project::scenario`] and held against its flow by [`crate::project::fit`]; models and tools are played
+//! by [`crate::backend::scenario`]. Here a scenario is played ([`play`]) on a clock of
 //! its own ([`ambient`]), all that happens is written down as [`sighting`]s, also by a process that is
 //! killed on the way ([`doom`], [`crash`]), put together ([`observed`], [`order`]) and compared with what
 //! the file expects ([`judge`]). [`coverage`] counts which nodes, routes and arms were seen. [`group`]
@@ -14,7 +14,6 @@ pub mod answers;
 pub mod coverage;
 pub mod crash;
 pub mod doom;
-pub mod fit;
 pub mod group;
 pub mod judge;
 pub mod observed;
@@ -26,7 +25,6 @@ pub mod tape;
 pub mod watch;
 
 pub use coverage::Coverage;
-pub use fit::{fit, fit_one};
 pub use group::{Group, Verdict, groups};
 pub use judge::Finding;
 pub use observed::Observed;

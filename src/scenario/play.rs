@@ -6,11 +6,12 @@ use futures_util::FutureExt;
 use serde_json::{Value as Json, json};
 
 use crate::backend::bind::bind;
-use crate::backend::bindings::Bindings;
-use crate::backend::scenario::{Scenario, Script, in_turns, remembered, seed};
+use crate::backend::scenario::{Script, in_turns, remembered, seed};
 use crate::base::SourceMap;
 use crate::diag::Diagnostics;
 use crate::ir::GraphId;
+use crate::project::bindings::Bindings;
+use crate::project::scenario::Scenario;
 use crate::run::ambient::Ambient;
 use crate::run::engine::{Engine, RunOptions, RunResult, StartError};
 use crate::run::event::{Event, EventKind, Mode};

@@ -30,6 +30,7 @@ pub use reach::reach;
 pub use sqlite::{Options, SqliteStore, Sync};
 
 use crate::base::name;
+use crate::project::spec::address::is_file_path;
 use crate::run::store::{Store, StoreError};
 
 /// The forms of a store's URL, for messages.
@@ -106,12 +107,6 @@ pub fn pasted(url: &str) -> Cow<'_, str> {
         }
         _ => Cow::Borrowed(url),
     }
-}
-
-/// Whether what stands behind `sqlite:` is the path of a file. That of `sqlite://threads.db` is not: as a URL it would name a
-/// host, as a path the root folder.
-pub fn is_file_path(path: &str) -> bool {
-    !path.is_empty() && (!path.starts_with("//") || path.starts_with("///"))
 }
 
 /// The path in `sqlite:PATH`.

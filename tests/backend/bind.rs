@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graphc::backend::bind::bind;
-use graphc::backend::config::{Config, load};
 use graphc::backend::limit::REQUESTS;
-use graphc::backend::scenario::{self, Script, Start};
+use graphc::backend::scenario::{Script, Start};
 use graphc::base::SourceMap;
 use graphc::ir::{Flow, Model, Tool, ToolBody};
+use graphc::project::config::{Config, load};
+use graphc::project::scenario;
 use graphc::run::backends::Backends;
 use graphc::run::model::{ChatRequest, ToolChoice};
 use graphc::run::tool::ToolCall;

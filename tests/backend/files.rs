@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use graphc::backend::{config, scenario};
 use graphc::base::SourceMap;
 use graphc::diag::Diagnostics;
+use graphc::project::{config, scenario};
 
 const MARK: &str = "#---\n";
 

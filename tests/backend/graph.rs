@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graphc::backend::bind::bind;
-use graphc::backend::config::load;
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::ir::{ErrorKind, Flow};
+use graphc::project::config::load;
 use graphc::run::ambient::SystemAmbient;
 use graphc::run::journal::Durability;
 use graphc::run::model::CallContext;

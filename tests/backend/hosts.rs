@@ -1,7 +1,7 @@
 //! Which hosts a request may go to, and which of them only this machine or its network can reach.
 
-use graphc::backend::config;
 use graphc::base::SourceMap;
+use graphc::project::config;
 use graphc::project::spec::address::is_public;
 use graphc::project::spec::http::host::{Allowed, HostRule, allowed, is_filled_in};
 use reqwest::Url;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use graphc::backend::config::{self, ToolSpec};
 use graphc::backend::mask;
 use graphc::backend::tool::http::HttpTool;
 use graphc::backend::wire::Wire;
 use graphc::base::SourceMap;
 use graphc::ir::ErrorKind;
+use graphc::project::config::{self, ToolSpec};
 use graphc::run::model::CallContext;
 use graphc::run::report::{Report, Reports};
 use graphc::run::tool::{ToolBackend, ToolCall, ToolError};

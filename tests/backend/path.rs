@@ -1,6 +1,6 @@
 //! The nodes that a scenario expects a run to pass.
 
-use graphc::backend::scenario::{PathStep, compare_path};
+use graphc::project::scenario::{PathStep, compare_path};
 
 fn compare(expected: &str, actual: &str) -> Result<(), String> {
     let step = |word: &str| match word {

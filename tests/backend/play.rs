@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use graphc::backend::scenario::{Script, Start, Suite, load};
+use graphc::backend::scenario::{Script, Start};
 use graphc::base::SourceMap;
 use graphc::ir::ErrorKind;
+use graphc::project::scenario::{Suite, load};
 use graphc::run::model::{
     CallContext, ChatDelta, ChatRequest, FinishReason, ModelError, ToolChoice, ToolSpec,
 };

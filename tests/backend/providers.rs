@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use graphc::backend::config::load;
 use graphc::backend::llm::{ApiKey, Kind, Provider, Settings};
 use graphc::backend::secret::Secret;
 use graphc::backend::wire::Wire;
 use graphc::base::SourceMap;
 use graphc::ir::ErrorKind;
+use graphc::project::config::load;
 use graphc::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ModelError, OutputSpec, ToolChoice, ToolSpec,
     Usage,

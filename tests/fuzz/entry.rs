@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use graphc::ast::node::TemplateText;
-use graphc::backend::{config, scenario};
 use graphc::base::{FileId, SourceMap, Span};
 use graphc::compile::{Compiled, compile};
 use graphc::diag::{Diagnostics, render};
@@ -14,6 +13,7 @@ use graphc::expr::infer::infer;
 use graphc::expr::template::{Template, check};
 use graphc::expr::{Scope, Slot, Type, TypeTable};
 use graphc::ir::Flow;
+use graphc::project::{config, scenario};
 use graphc::run::decode::decode;
 use graphc::run::plan::plan;
 use graphc::value::Value;
@@ -305,7 +305,7 @@ fn reads_scenarios(text: &str) {
     let mut sources = SourceMap::new();
     let id = sources.add("desk.test.yaml", text);
     match scenario::load(&sources, id) {
-        Ok(suite) => shown(&graphc::scenario::fit(&suite, &FLOW, None), &sources),
+        Ok(suite) => shown(&graphc::project::fit::fit(&suite, &FLOW, None), &sources),
         Err(found) => shown(&found, &sources),
     }
 }

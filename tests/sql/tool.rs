@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graphc::backend::bind::bind;
-use graphc::backend::config;
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::expr::Type;
 use graphc::expr::accept::accept;
 use graphc::ir::Flow;
+use graphc::project::config;
 use graphc::run::model::CallContext;
 use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
 use serde_json::Value as Json;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::backend::config::{Entry, ToolSpec};
 use crate::backend::limit::TOOL_TIMEOUT;
 use crate::backend::tool::http::HttpTool;
 use crate::base::name;
 use crate::ir::Tool;
+use crate::project::config::{Entry, ToolSpec};
 use crate::project::spec::http::host::is_filled_in;
 use crate::project::spec::http::{self, HttpSpec};
 use crate::run::tool::ToolBackend;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::backend::config::unknown_server;
 use crate::backend::tool::mcp::McpTool;
 use crate::backend::tool::mcp::server::Server;
 use crate::base::Span;
 use crate::ir::{Flow, Tool};
+use crate::project::config::unknown_server;
 use crate::project::spec::mcp::{McpSpec, Reach, ServerSpec};
 use crate::run::tool::ToolBackend;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::backend::config::no_vectors;
-use crate::backend::config::{EmbedSpec, unknown_provider};
 use crate::backend::llm::openai::Embeddings;
+use crate::project::config::no_vectors;
+use crate::project::config::{EmbedSpec, unknown_provider};
 use crate::project::spec::provider::Kind;
 use crate::run::memory::{self, Embedding};
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::backend::config::ModelBinding;
 use crate::backend::limit::{Limited, MODEL_TIMEOUT};
 use crate::backend::llm::Provider;
 use crate::backend::mask;
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{Flow, Model};
+use crate::project::config::ModelBinding;
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 
 use super::Binding;

@@ -5,7 +5,6 @@ use std::future::ready;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::backend::config::{Config, ModelBinding, ToolSpec};
 use crate::backend::llm::{Listing, Provider};
 use crate::backend::probe::{Group, Item, What};
 use crate::backend::tool::mcp::server::Server;
@@ -13,6 +12,7 @@ use crate::backend::tool::sql::pool::Pool;
 use crate::base::FileId;
 use crate::diag::Diagnostic;
 use crate::ir::{Flow, Model, Tool};
+use crate::project::config::{Config, ModelBinding, ToolSpec};
 use crate::project::spec::mcp::McpSpec;
 use crate::run::memory;
 use crate::run::probe::{Probed, Problem};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::backend::config::{Config, ToolSpec};
 use crate::base::secret::RunSecrets;
 use crate::ir::Tool;
+use crate::project::config::{Config, ToolSpec};
 use crate::project::spec::graph::fit::tools_of;
 
 /// Names of the secrets that a run has to be given for a tool, each with the tool that needs it: that one, or one that the graph may call

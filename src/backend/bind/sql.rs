@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::backend::config::{Entry, ToolSpec};
 use crate::backend::tool::sql::SqlTool;
 use crate::backend::tool::sql::pool::Pool;
 use crate::ir::{Flow, Tool};
+use crate::project::config::{Entry, ToolSpec};
 use crate::project::spec::sql::{SqlSpec, fit};
 use crate::run::tool::ToolBackend;
 use crate::store;

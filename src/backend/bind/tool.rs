@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use crate::backend::config::{Entry, ToolSpec};
 use crate::backend::limit::{self, Limited, TOOL_TIMEOUT};
 use crate::backend::mask;
 use crate::backend::tool::script::ScriptTool;
 use crate::base::name;
 use crate::ir::{Flow, Tool};
+use crate::project::config::{Entry, ToolSpec};
 use crate::run::memory::{self, MemoryTool};
 use crate::run::tool::ToolBackend;
 

@@ -1,6 +1,6 @@
 //! What serves what, as `graphc.yaml` says it: kinds, hosts, and names of variables, never their values.
 //!
-//! The file is read by name here and not through [`Config`](crate::backend::config::Config), which has variables
+//! The file is read by name here and not through [`Config`](crate::project::config::Config), which has variables
 //! filled in.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value as Json, json};
 
 use crate::audit::{Served, Services};
-use crate::backend::config::KNOWN;
+use crate::project::config::KNOWN;
 use crate::project::spec::provider::Kind;
 
 /// Reads the settings, which are well-formed.

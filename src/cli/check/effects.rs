@@ -1,7 +1,7 @@
 //! Tools of which nothing says what they do, where what serves them does more than read.
 
-use crate::backend::config::{Config, Entry, ToolSpec};
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::project::config::{Config, Entry, ToolSpec};
 use crate::resolve::Program;
 
 /// Warns of tools without a body and without `@effect` that the settings bind to a program, or to a request that is none for

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::backend::bind::{self, Needs};
-use crate::backend::config::{Config, wrong_levels};
 use crate::backend::probe::Row;
-use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::literal_secret::literal_secrets_of_scenarios;
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{Flow, Place};
 use crate::lint::model::{Families, Family};
-use crate::scenario::fit;
+use crate::project::config::{Config, wrong_levels};
+use crate::project::fit::fit;
+use crate::project::scenario;
 
 use super::super::flow::Analysed;
 use super::super::{Context, Failure, files, scenes, settings, storage};

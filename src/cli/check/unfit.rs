@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::backend::config::{Config, Entry, ModelBinding, ToolSpec};
 use crate::base::{SourceMap, Span, name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::expr::accept::{accept, accept_parts};
 use crate::expr::{Type, TypeTable};
+use crate::project::config::{Config, Entry, ModelBinding, ToolSpec};
 use crate::project::spec::http;
 use crate::project::spec::script::ToolReply;
 use crate::project::spec::sql::{SqlSpec, fit};

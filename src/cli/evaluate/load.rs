@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::bindings::Bindings;
-use crate::backend::scenario::{Row, rows};
 use crate::backend::telemetry::Telemetry;
 use crate::base::{SourceMap, Span};
 use crate::cli::run::telemetry;
@@ -20,6 +18,8 @@ use crate::evaluate::scorer::{Around, Scorer};
 use crate::evaluate::spec::{self, Spec};
 use crate::evaluate::stage::{NoStage, Stage, find, whole};
 use crate::ir::Flow;
+use crate::project::bindings::Bindings;
+use crate::project::scenario::{Row, rows};
 use crate::project::yaml::Document;
 
 use super::Args;

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::backend::config::Config;
-use crate::backend::scenario::{self, Scenario, Script, Start, Suite};
+use crate::backend::scenario::{Script, Start};
 use crate::backend::service::{Fault, Services};
 use crate::base::SourceMap;
 use crate::base::name::{did_you_mean, either, list};
 use crate::ir::Flow;
-use crate::scenario::fit_one;
+use crate::project::config::Config;
+use crate::project::fit::fit_one;
+use crate::project::scenario::{self, Scenario, Suite};
 
 use super::super::{Context, Exit, Failure, files, scenes, services, settings};
 use super::signals;

@@ -5,10 +5,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::backend::bind::lacking_secret;
-use crate::backend::config::{Config, is_variable};
 use crate::base::secret::{RunSecrets, Secret};
 use crate::ir::Flow;
 use crate::project::Project;
+use crate::project::config::{Config, is_variable};
 use crate::project::environment::{Environment, without_line_end};
 
 use super::super::{Failure, files, logs};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 
 use crate::backend::bind::bind;
-use crate::backend::bindings::Bindings;
-use crate::backend::config::Config;
 use crate::backend::service::Services;
 use crate::base::SourceMap;
 use crate::ir::Flow;
 use crate::project::Project;
+use crate::project::bindings::Bindings;
+use crate::project::config::Config;
 use crate::run::backends::Backends;
 
 use super::super::{Context, Exit, Failure, settings};

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use tokio::runtime::Runtime;
 
-use crate::backend::scenario::{Scenario, Script, Start};
+use crate::backend::scenario::{Script, Start};
 use crate::backend::service::Services;
 use crate::backend::telemetry::Telemetry;
 use crate::base::SourceMap;
 use crate::ir::Flow;
+use crate::project::scenario::Scenario;
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::{self, Engine};
 use crate::run::plan::plan;

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use crate::base::name;
 use crate::ir::{Flow, Graph, Node, NodeId, Route, Target, Work};
+use crate::project::fit::nodes;
 use crate::run::step::ANY;
-use crate::scenario::fit::nodes;
 
 use super::super::Failure;
 

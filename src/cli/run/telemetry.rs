@@ -2,11 +2,11 @@
 
 use tokio::task::spawn_blocking;
 
-use crate::backend::config::Config;
 use crate::backend::telemetry::settings::TelemetrySettings;
 use crate::backend::telemetry::{FLUSH, Telemetry};
 use crate::diag::Diagnostics;
 use crate::project::Project;
+use crate::project::config::Config;
 use crate::project::environment::Environment;
 use crate::run::observe::Observed;
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::backend::bindings::Bindings;
-use crate::backend::scenario::{self, Suite};
 use crate::base::{Location, SourceMap};
 use crate::diag::{Diagnostics, Level};
 use crate::project::Project;
+use crate::project::bindings::Bindings;
+use crate::project::fit::fit;
+use crate::project::scenario::{self, Suite};
 use crate::run::plan::{Plan, plan};
-use crate::scenario::fit;
 
 use crate::cli::scenes::{self, ENDING};
 use crate::cli::{Context, Exit, Failure, files, flow, settings};

@@ -10,10 +10,10 @@ use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 
 use crate::backend::group;
-use crate::backend::scenario::Scenario;
 use crate::cli::run::signals;
 use crate::cli::{Context, Exit, Failure, STACK_BYTES};
 use crate::ir::Flow;
+use crate::project::scenario::Scenario;
 use crate::scenario::coverage::{Missing, Row};
 use crate::scenario::crash::Launcher;
 use crate::scenario::{Coverage, Verdict, groups};

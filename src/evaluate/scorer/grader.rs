@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
+use crate::backend::scenario::{Script, Start};
 use crate::compile::compile;
 use crate::diag::Level;
 use crate::expr::Type;
@@ -108,9 +109,12 @@ impl Grader {
     /// Grades a run.
     pub async fn grade(&self, scorer: &str, judged: &Judged<'_>) -> Given {
         let flow = &self.plan.flow;
-        let own = || judged.row.scorer_script(scorer);
+        let own = || {
+            let suite = judged.row.scorer_suite(scorer)?;
+            Script::new(&suite, 0, Start::Run)
+        };
         let script = match judged.replies {
-            Replies::All => own().or_else(|| judged.row.script()),
+            Replies::All => own().or_else(|| Script::new(judged.row.suite(), 0, Start::Run)),
             Replies::Own => own(),
             Replies::None => None,
         };

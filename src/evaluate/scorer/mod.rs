@@ -10,7 +10,7 @@ mod read;
 use serde_json::{Map as JsonMap, Value as Json};
 use tokio_util::sync::CancellationToken;
 
-use crate::backend::scenario::Row;
+use crate::project::scenario::Row;
 use crate::value::Value;
 
 use super::play::{Outside, Played};

@@ -51,3 +51,9 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         [first, ..] => (0x2000..0x4000).contains(&first),
     }
 }
+
+/// Whether what stands behind `sqlite:` is the path of a file. That of `sqlite://threads.db` is not: as a URL it would name a
+/// host, as a path the root folder.
+pub fn is_file_path(path: &str) -> bool {
+    !path.is_empty() && (!path.starts_with("//") || path.starts_with("///"))
+}

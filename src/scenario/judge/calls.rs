@@ -1,6 +1,6 @@
 //! What models were shown, how often tools were called, and calls that nothing served.
 
-use crate::backend::scenario::Scenario;
+use crate::project::scenario::Scenario;
 use crate::project::spec::script::ToolReply;
 use crate::project::yaml::Path;
 
@@ -53,7 +53,10 @@ pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
         let calls = observed.asked.get(node).map_or(&[][..], Vec::as_slice);
         for (index, wanted) in wanted.iter().enumerate() {
             match calls.get(index) {
-                Some(call) => found.extend(wanted.compare(call).into_iter().map(Finding::from)),
+                Some(call) => {
+                    let wrong = wanted.compare(&call.tools, &call.prompt());
+                    found.extend(wrong.into_iter().map(Finding::from));
+                }
                 None => {
                     let (number, made) = (index + 1, calls.len());
                     let message = format!(

@@ -4,14 +4,12 @@ mod calls;
 mod outcome;
 mod state;
 
-use crate::backend::scenario::Scenario;
-use crate::backend::scenario::expect::Mismatch;
 use crate::ir::{Flow, GraphId};
+use crate::project::scenario::Scenario;
+use crate::project::scenario::expect::Mismatch;
 use crate::project::yaml::{Path, Step};
 
 use super::observed::Observed;
-
-pub use state::scope;
 
 /// Something that is not as the scenario expects.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value as Json, json};
 
-use crate::backend::scenario::expect::{Mismatch, Written};
-use crate::backend::scenario::{PathStep, Scenario, compare_path};
 use crate::ir::ErrorKind;
+use crate::project::scenario::expect::{Mismatch, Written};
+use crate::project::scenario::{PathStep, Scenario, compare_path};
 use crate::project::yaml::Step;
 use crate::run::store::RunState;
 

@@ -1,16 +1,15 @@
 //! `state`: conditions in the flow's own expression language, over the final values.
 
-use std::sync::Arc;
-
 use crate::ast::expr::{Expr, ExprKind, LogicalOp};
-use crate::backend::scenario::Scenario;
 use crate::base::FileId;
 use crate::diag::Diagnostics;
+use crate::expr::Slot;
 use crate::expr::accept::accept;
 use crate::expr::eval::{self, Effect, Env};
-use crate::expr::{Scope, Slot};
 use crate::ir::{Flow, Graph, GraphId};
 use crate::parse;
+use crate::project::fit::scope;
+use crate::project::scenario::Scenario;
 use crate::value::Value;
 
 use super::Finding;
@@ -100,17 +99,6 @@ fn parts(text: &str, value: &dyn Fn(&str) -> Option<Value>) -> Vec<String> {
         open.extend(deeper.into_iter().rev());
     }
     parts
-}
-
-/// The names that a condition knows: `state`.
-pub fn scope(flow: &Flow, graph: &Graph) -> Scope {
-    let fields = graph.fields.iter();
-    let fields = fields.map(|field| (field.name.clone(), field.ty.clone()));
-    Scope {
-        state: Some(Arc::new(fields.collect())),
-        functions: Arc::new(flow.functions.clone()),
-        ..Scope::default()
-    }
 }
 
 /// The final values, by field.

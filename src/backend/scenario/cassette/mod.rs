@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 
 use crate::backend::secret::Secrets;
 use crate::ir::ErrorKind;
+use crate::project::scenario::cassette_name;
 use crate::run::model::ChatReply;
 
 pub use changes::changes;
@@ -165,16 +166,7 @@ pub fn path(suite: &Path, scenario: &str) -> PathBuf {
         .unwrap_or_default();
     let name = file.strip_suffix(".test.yaml").unwrap_or(file);
     let folder = suite.with_file_name(format!("{name}.cassettes"));
-    folder.join(file_name(scenario))
-}
-
-/// The name of the file: scenarios of like names would share one.
-pub fn file_name(scenario: &str) -> String {
-    let plain = scenario.chars().map(|c| match c.is_alphanumeric() {
-        true => c.to_ascii_lowercase(),
-        false => '_',
-    });
-    format!("{}.yaml", plain.collect::<String>())
+    folder.join(cassette_name(scenario))
 }
 
 /// Reads the cassette of a scenario of that file; `None` where there is none.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
-use crate::backend::scenario::Remembered;
+use crate::project::scenario::Remembered;
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::memory::{
     Access, Embedder, Embedding, Filter, Item, MemoryTool, Search, Settings, Space, Write,

@@ -19,10 +19,10 @@ use crate::run::tool::ToolBackend;
 use crate::run::work::acceptance::refused;
 
 use super::queue::{Order, Queue};
-use super::{Scenario, Suite};
+use crate::project::scenario::{Scenario, Suite};
 
 pub use memory::{forget, remembered, seed};
-pub use model::{ModelRecord, prompt};
+pub use model::ModelRecord;
 pub use turns::in_turns;
 
 use recorded::RECORD;

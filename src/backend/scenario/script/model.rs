@@ -5,15 +5,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::stream;
 
-use crate::backend::scenario::{ModelReply, ReplyBody};
-use crate::expr::function::message;
 use crate::ir::ErrorKind;
+use crate::project::scenario::{Asked, ModelReply, ReplyBody, prompt};
 use crate::project::yaml::Path;
 use crate::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
     ToolCallRequest, Usage,
 };
-use crate::value::{List, Value};
+use crate::value::List;
 
 use super::{Script, State, nothing_fits, recorded, turns};
 
@@ -41,14 +40,17 @@ impl ModelRecord {
     }
 }
 
-/// The text of all messages of a request.
-pub fn prompt(messages: &List) -> String {
-    let texts: Vec<String> = messages.iter().map(text).collect();
-    texts.join("\n\n")
-}
-
-fn text(message: &Value) -> String {
-    message.as_map().map_or(String::new(), message::text)
+/// A request, as far as a condition looks at it.
+fn asked(request: &ChatRequest) -> Asked<'_> {
+    Asked {
+        messages: &request.messages,
+        tools: request
+            .tools
+            .iter()
+            .map(|tool| tool.name.as_str())
+            .collect(),
+        model: &request.model_name,
+    }
 }
 
 /// The model that plays all models of a flow.
@@ -75,7 +77,7 @@ impl ScriptedModel {
         let before = || self.script.before(earlier, cx);
         let fits = |index: usize| {
             let when = replies.get(index).and_then(|reply| reply.when.as_ref());
-            when.is_none_or(|when| when.holds_for(request))
+            when.is_none_or(|when| when.holds_for(&asked(request)))
         };
         let queue = state.models.get_mut(list)?;
         let index = queue.take(&cx.node, cx, before, fits)?;
@@ -114,7 +116,7 @@ impl ScriptedModel {
             let replies = named.or_else(|| lists.clone().find(|(node, _)| node == "*"));
             let whens = replies.iter().flat_map(|(_, replies)| replies.iter());
             let whens = whens.filter_map(|reply| reply.when.as_ref());
-            for when in whens.filter(|when| !when.holds_for(request)) {
+            for when in whens.filter(|when| !when.holds_for(&asked(request))) {
                 message.push_str(&format!("\n`when: {}` does not hold for it", when.text));
             }
             state.unmatched.push(message.clone());

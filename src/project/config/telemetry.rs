@@ -1,6 +1,6 @@
 //! `telemetry`: where traces and metrics of runs are sent.
 
-use crate::backend::secret::Secret;
+use crate::base::secret::Secret;
 use crate::project::spec::address::web_address;
 use crate::project::spec::telemetry::TelemetrySpec;
 use crate::project::yaml::Cursor;

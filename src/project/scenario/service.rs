@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::backend::config::{fill, is_address, is_variable};
+use crate::project::config::{fill, is_address, is_variable};
 use crate::project::yaml::{Cursor, Path};
 
 /// How long a service may take until it is ready, where it doesn't say.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::backend::config::Config;
-use crate::backend::scenario::Written;
 use crate::base::name;
 use crate::ir::flow::MEMORY;
+use crate::project::config::Config;
+use crate::project::scenario::Written;
 use crate::project::yaml::Path;
 
 use super::{Case, Misfit, meant};

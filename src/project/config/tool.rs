@@ -5,7 +5,7 @@ use ::http::header::HeaderName;
 use serde_json::{Map as JsonMap, Value as Json};
 use url::Url;
 
-use crate::backend::secret::{Secret, Secrets};
+use crate::base::secret::{Secret, Secrets};
 use crate::base::{Span, name};
 use crate::project::spec::command::{CommandSpec, DEFAULT_ENV, DEFAULT_LIMIT};
 use crate::project::spec::graph::GraphSpec;

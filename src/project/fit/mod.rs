@@ -12,16 +12,18 @@ pub mod nodes;
 mod real;
 mod script;
 
+pub use expect::scope;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use crate::backend::config::Config;
-use crate::backend::scenario::{Scenario, Suite};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::accept::Mismatch;
 use crate::ir::{ErrorKind, Flow, GraphId};
+use crate::project::config::Config;
+use crate::project::scenario::{Scenario, Suite};
 use crate::project::yaml::{MOST_FINDINGS, Path, Step, more};
 
 /// Everything in a file of scenarios that can't be meant of this flow. `config` is what its project is set to; `None` where that

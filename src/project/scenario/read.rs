@@ -14,8 +14,8 @@ use crate::project::yaml::{Cursor, Document};
 
 use super::field::Fields;
 use super::{
-    Expect, Remembered, Scenario, Service, Suite, Written, answers, cassette, crash, expect, reply,
-    service,
+    Expect, Remembered, Scenario, Service, Suite, Written, answers, cassette_name, crash, expect,
+    reply, service,
 };
 
 const KEYS: [&str; 8] = [
@@ -113,7 +113,7 @@ fn read(root: &Cursor<'_>) -> Option<Read> {
             let message = format!("there is a scenario `{own}` already");
             name.report(name.finding(message));
         } else if scenario.recorded
-            && let file = cassette::file_name(own)
+            && let file = cassette_name(own)
             && let Some(other) = cassettes.insert(file.clone(), own.clone())
         {
             let message = format!("`{other}` and `{own}` have the same cassette, `{file}`");

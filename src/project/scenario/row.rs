@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
@@ -13,7 +12,7 @@ use crate::project::yaml::{Cursor, Document, MOST_FINDINGS, Path, Step};
 
 use super::field::Fields;
 use super::read::{object, replies, scenario};
-use super::{ModelReply, Scenario, Script, Start, Suite, reply};
+use super::{ModelReply, Scenario, Suite, reply};
 
 const KEYS: [&str; 12] = [
     "id", "input", "send", "context", "models", "tools", "real", "answers", "clock", "memory",
@@ -53,13 +52,8 @@ impl Row {
         self.suite.scenarios.first()
     }
 
-    /// A play of it.
-    pub fn script(&self) -> Option<Arc<Script>> {
-        Script::new(&self.suite, 0, Start::Run)
-    }
-
-    /// The play of a scorer's models, where the row has replies for them.
-    pub fn scorer_script(&self, scorer: &str) -> Option<Arc<Script>> {
+    /// A suite for a scorer's models, where the row has replies for them.
+    pub fn scorer_suite(&self, scorer: &str) -> Option<Suite> {
         let (_, replies) = self.scores.iter().find(|(name, _)| name == scorer)?;
         let scenario = Scenario {
             name: format!("{}, scorer `{scorer}`", self.id),
@@ -67,11 +61,10 @@ impl Row {
             tools: Vec::new(),
             ..self.scenario()?.clone()
         };
-        let suite = Suite {
+        Some(Suite {
             scenarios: vec![scenario],
             ..self.suite.clone()
-        };
-        Script::new(&suite, 0, Start::Run)
+        })
     }
 
     /// Scorers that it has replies for, with their places.

@@ -1,13 +1,15 @@
 //! What is expected.
 
-use crate::backend::scenario::PathStep;
+use std::sync::Arc;
+
+use crate::expr::Scope;
 use crate::expr::accept::accept_parts;
 use crate::expr::condition::condition as compile;
 use crate::expr::ty::RecordField;
-use crate::ir::{ErrorKind, ToolId, Work};
+use crate::ir::{ErrorKind, Flow, Graph, ToolId, Work};
+use crate::project::scenario::PathStep;
 use crate::project::yaml::{Path, Step};
 
-use super::super::judge::scope;
 use super::{Case, Misfit, key, meant, under};
 
 /// Names that the flow doesn't have, and conditions that can't be evaluated.
@@ -183,6 +185,17 @@ fn conditions(case: &mut Case<'_>) {
             let message = format!("this is no condition: {}", wrong.message);
             case.report(Misfit::value(condition.at.clone(), message).help(wrong.help));
         }
+    }
+}
+
+/// The names that a condition of `state` knows.
+pub fn scope(flow: &Flow, graph: &Graph) -> Scope {
+    let fields = graph.fields.iter();
+    let fields = fields.map(|field| (field.name.clone(), field.ty.clone()));
+    Scope {
+        state: Some(Arc::new(fields.collect())),
+        functions: Arc::new(flow.functions.clone()),
+        ..Scope::default()
     }
 }
 

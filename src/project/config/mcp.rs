@@ -1,6 +1,6 @@
 //! `mcp_servers`, and `mcp` in an entry of `tools`.
 
-use crate::backend::secret::Secret;
+use crate::base::secret::Secret;
 use crate::project::spec::address::web_address;
 use crate::project::spec::mcp::{DEFAULT_LIMIT, DEFAULT_START, McpSpec, Reach, ServerSpec};
 use crate::project::yaml::Cursor;

@@ -9,7 +9,6 @@ use crate::project::subset::subset_diff;
 use crate::project::yaml::{Cursor, Path, Step};
 
 use super::path::PathStep;
-use super::script::ModelRecord;
 
 /// How a run may end.
 const STATUS: [(&str, &str); 4] = [
@@ -130,20 +129,19 @@ impl Written<Json> {
 }
 
 impl ModelExpect {
-    /// Compares with what a call was shown.
-    pub fn compare(&self, call: &ModelRecord) -> Vec<Mismatch> {
+    /// Compares with what a call was shown: the names of its tools, in order, and the text of its messages.
+    pub fn compare(&self, shown: &[String], prompt: &str) -> Vec<Mismatch> {
         let mut found = Vec::new();
         if let Some(tools) = &self.tools
-            && tools.value != call.tools
+            && tools.value != shown
         {
-            let (expected, actual) = (tools.value.join(", "), call.tools.join(", "));
+            let (expected, actual) = (tools.value.join(", "), shown.join(", "));
             found.push(Mismatch {
                 at: tools.at.clone(),
                 message: format!("expected the tools [{expected}], found [{actual}]"),
             });
         }
         if !self.prompt_contains.is_empty() {
-            let prompt = call.prompt();
             let absent = self.prompt_contains.iter();
             found.extend(
                 absent

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use http::header::{HeaderName, HeaderValue};
 
-use crate::backend::secret::{Secret, Secrets};
 use crate::base::name;
+use crate::base::secret::{Secret, Secrets};
 use crate::project::spec::address::web_address;
 use crate::project::spec::provider::{ApiKey, Kind, PromptCache, Settings};
 use crate::project::yaml::{Cursor, Table};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::backend::secret::Secret;
+use crate::base::secret::Secret;
+use crate::project::spec::address::is_file_path;
 use crate::project::spec::sql::query::{Dialect, Query};
 use crate::project::spec::sql::{DEFAULT_LIMITS, DEFAULT_TIMEOUT, Form, Limits, SqlSpec, Target};
 use crate::project::yaml::{Cursor, Table};
@@ -108,7 +109,7 @@ fn known(address: &str) -> Option<(Dialect, &str)> {
         return Some((Dialect::Postgres, ""));
     }
     let path = address.strip_prefix("sqlite:")?;
-    let is_file = !path.is_empty() && path != ":memory:" && crate::store::is_file_path(path);
+    let is_file = !path.is_empty() && path != ":memory:" && is_file_path(path);
     is_file.then_some((Dialect::Sqlite, path))
 }
 

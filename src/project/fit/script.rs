@@ -1,9 +1,9 @@
 //! Replies of models and tools.
 
-use crate::backend::scenario::{CrashPoint, ModelReply};
 use crate::base::name;
 use crate::expr::accept::{accept, accept_fields, accept_parts};
 use crate::ir::{ErrorKind, ModelCall, Node, Tool, ToolId, Work};
+use crate::project::scenario::{CrashPoint, ModelReply};
 use crate::project::yaml::{Path, Step};
 
 use super::nodes;

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use serde_json::Value as Json;
 
-use crate::backend::secret::{Secret, Secrets};
+use crate::base::secret::{Secret, Secrets};
 use crate::diag::Diagnostic;
 use crate::project::yaml::{Cursor, show_path};
 

@@ -1,6 +1,6 @@
 //! What of the settings must not be seen.
 
-use crate::backend::secret::Secrets;
+use crate::base::secret::Secrets;
 
 use super::{Config, ToolSpec};
 

@@ -1,9 +1,9 @@
 //! Answers to interrupts.
 
-use crate::backend::scenario::{Answer, Answers};
 use crate::expr::accept::accept;
 use crate::expr::ty::Type;
 use crate::ir::{ErrorKind, Tool};
+use crate::project::scenario::{Answer, Answers};
 
 use super::nodes;
 use super::{Case, Misfit};

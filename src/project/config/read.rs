@@ -50,7 +50,7 @@ type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 ///
 /// # Errors
 /// All that is wrong in the file, other profiles included, with places. Variables that aren't set
-/// are left to [`bind`](crate::backend::bind::bind), which knows what is used.
+/// are left to `backend::bind`, which knows what is used.
 pub fn load(
     sources: &SourceMap,
     file: FileId,
@@ -162,7 +162,7 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
         let variables = Variables::new(env);
         if let Some(url) = variables.text(&cursor, Form::Plain) {
             known_store(&cursor, &url, variables.all_set());
-            let url = crate::backend::secret::Secret::new(url);
+            let url = crate::base::secret::Secret::new(url);
             config.store = Some(variables.entry(url, &cursor));
         }
     }

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use crate::expr::condition::condition;
 use crate::expr::eval::{Effect, Env, Program};
+use crate::expr::function::message;
 use crate::expr::ty::{MESSAGE, Type, TypeTable};
 use crate::expr::{Scope, Slot};
 use crate::project::yaml::Cursor;
-use crate::run::model::ChatRequest;
 use crate::value::{List, Value};
-
-use super::script::prompt;
 
 /// A compiled condition.
 ///
@@ -56,25 +54,31 @@ impl When {
     }
 
     /// Whether it holds for a request. One that fails, or gives no bool, doesn't.
-    pub fn holds_for(&self, request: &ChatRequest) -> bool {
-        let result = self.program.eval(&Request(request));
+    pub fn holds_for(&self, request: &Asked<'_>) -> bool {
+        let result = self.program.eval(request);
         matches!(result, Ok(Value::Bool(true)))
     }
 }
 
-/// A request as the values of [`NAMES`].
-struct Request<'a>(&'a ChatRequest);
+/// A request, as far as a condition looks at it.
+pub struct Asked<'a> {
+    /// All messages.
+    pub messages: &'a List,
+    /// Names of its tools.
+    pub tools: Vec<&'a str>,
+    /// The model's name in the flow.
+    pub model: &'a str,
+}
 
-impl Request<'_> {
+impl Asked<'_> {
     fn is_system(message: &Value) -> bool {
         message.get("role").and_then(Value::as_str) == Some("system")
     }
 }
 
-impl Env for Request<'_> {
+impl Env for Asked<'_> {
     fn slot(&self, slot: Slot) -> Option<Value> {
-        let request = self.0;
-        let messages = request.messages.iter();
+        let messages = self.messages.iter();
         Some(match *NAMES.get(slot.0 as usize)? {
             "messages" => {
                 let rest = messages.filter(|message| !Self::is_system(message));
@@ -84,12 +88,12 @@ impl Env for Request<'_> {
                 let system: List = messages.filter(|m| Self::is_system(m)).cloned().collect();
                 Value::from(prompt(&system))
             }
-            "prompt" => Value::from(prompt(&request.messages)),
+            "prompt" => Value::from(prompt(self.messages)),
             "tools" => {
-                let names = request.tools.iter().map(|tool| tool.name.as_str());
+                let names = self.tools.iter().copied();
                 Value::List(names.map(Value::from).collect())
             }
-            _ => Value::from(request.model_name.as_str()),
+            _ => Value::from(self.model),
         })
     }
 
@@ -100,4 +104,14 @@ impl Env for Request<'_> {
     fn effect(&self, _: Effect) -> Result<Value, String> {
         Err("a scenario's condition has no effects".to_owned())
     }
+}
+
+/// The text of all messages of a request.
+pub fn prompt(messages: &List) -> String {
+    let texts: Vec<String> = messages.iter().map(text).collect();
+    texts.join("\n\n")
+}
+
+fn text(message: &Value) -> String {
+    message.as_map().map_or(String::new(), message::text)
 }
