@@ -7,13 +7,12 @@
 //! stands, that it holds. [`solve`] looks for values for which formulas hold: it takes away what a part alone rules out, and
 //! tries the rest both ways.
 //!
-//! What is known of two values that are compared is their bounds, and that no value is less than itself ([`order`]).
+//! What compares two places is a question of its own: nothing follows from it for their values, nor for a third place.
 //!
-//! Reading order: [`range`], [`values`], [`formula`], [`read`], [`domain`], [`order`], [`solve`], [`words`].
+//! Reading order: [`range`], [`values`], [`formula`], [`read`], [`domain`], [`solve`], [`words`].
 
 pub mod domain;
 pub mod formula;
-pub mod order;
 pub mod range;
 pub mod read;
 pub mod solve;

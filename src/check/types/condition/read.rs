@@ -11,7 +11,6 @@ use crate::expr::{Type, TypeTable};
 
 use super::super::cx::Cx;
 use super::formula::Formula;
-use super::order::{Order, Side};
 use super::range::{Range, turned};
 use super::values::{Atom, Values};
 
@@ -25,6 +24,17 @@ pub struct Question {
     pub domain: Rc<Values>,
     /// What it is, for people; `None` where it has no words.
     pub shown: Option<String>,
+}
+
+/// Which of two values is more: -1 where the first is less, 0 where they are equal, 1 where it is more. Nothing else follows from the
+/// values themselves: `a < b` and `b < c` say nothing of `a` and `c`.
+pub struct Order {
+    /// The question.
+    pub question: usize,
+    /// What the two are, for people, as conditions name them; `None` where one has no words.
+    pub shown: Option<[String; 2]>,
+    /// Whether conditions name them the other way round.
+    pub turned: bool,
 }
 
 /// All that conditions ask.
@@ -199,7 +209,11 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
         };
         let range = sides.and_then(|(subject, op, at)| Some((subject, Range::compared(op, at)?)));
         let Some((subject, range)) = range else {
-            return self.compared(op, (left, right), truth);
+            return match (self.text(left), self.text(right)) {
+                (None, Some(text)) => self.ordered_text(op, (left, text), truth),
+                (Some(text), None) => self.ordered_text(turned(op), (right, text), truth),
+                _ => self.compared(op, (left, right), truth),
+            };
         };
         if measured(subject).is_none() {
             // What has an order with a number is one.
@@ -211,6 +225,29 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
             }
         }
         self.number(subject, range, truth)
+    }
+
+    /// A text that is written out.
+    fn text(&self, expr: &Expr) -> Option<Atom> {
+        let atom = self.cx.atom(expr, self.exact);
+        atom.filter(|atom| matches!(atom, Atom::Text(_)))
+    }
+
+    /// `x < "b"` and its like: whether it is that text, and else whether it comes before it.
+    fn ordered_text(
+        &mut self,
+        op: BinaryOp,
+        (subject, text): (&'e Expr, Atom),
+        truth: bool,
+    ) -> Formula {
+        let before = matches!(op, BinaryOp::Less | BinaryOp::LessEqual);
+        let is_any = matches!(op, BinaryOp::LessEqual | BinaryOp::GreaterEqual) == truth;
+        let key = format!("{} before {}", self.name(subject), text.show());
+        let parts = [
+            self.is(subject, text, is_any),
+            self.opaque(key, before == truth),
+        ];
+        Formula::of(parts, !is_any)
     }
 
     /// A number of a place, or a size.
@@ -289,56 +326,35 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
             let place = self.place(left);
             return ask(place, Values::all(), holds == truth);
         }
-        let (question, swapped) = self.order([&a, &b], [left, right], Self::side);
-        let op = if swapped { turned(op) } else { op };
-        let range = Range::compared(op, 0.0).unwrap_or(range);
-        let asked = self.within(question, range, truth);
-        let equal = op == BinaryOp::Equal && truth;
-        let measured = self.measured.contains_key(&a) && self.measured.contains_key(&b);
-        if !(equal && measured) {
-            return asked;
-        }
-        // What is equal has one size.
-        let names = [a, b].map(|name| format!("size of {name}"));
-        let names = names.each_ref().map(String::as_str);
-        let (sizes, _) = self.order(names, [left, right], |all, of| Side::Of(all.size(of)));
-        Formula::of([asked, self.within(sizes, Range::point(0.0), true)], true)
-    }
-
-    /// The question which of two values is more, and whether it names them the other way round.
-    fn order(
-        &mut self,
-        names: [&str; 2],
-        sides: [&'e Expr; 2],
-        side: impl Fn(&mut Self, &'e Expr) -> Side,
-    ) -> (usize, bool) {
-        let ([a, b], [left, right]) = (names, sides);
         let swapped = a > b;
-        let (key, sides) = match swapped {
-            true => (format!("{b} ? {a}"), [right, left]),
-            false => (format!("{a} ? {b}"), [left, right]),
+        let (key, op) = match swapped {
+            true => (format!("{b} ? {a}"), turned(op)),
+            false => (format!("{a} ? {b}"), op),
         };
         let new = self.asked.questions.len();
         let domain = Values::range(Range::new((-1.0, true), (1.0, true)), true);
         let question = self.question(key, None, || Rc::new(domain));
         if question == new {
-            let sides = sides.map(|of| side(self, of));
+            let shown = self.shown(left).zip(self.shown(right));
             self.asked.orders.push(Order {
                 question,
-                sides,
+                shown: shown.map(|(left, right)| [left, right]),
                 turned: swapped,
             });
         }
-        (question, swapped)
+        self.within(question, Range::compared(op, 0.0).unwrap_or(range), truth)
     }
 
-    fn side(&mut self, expr: &'e Expr) -> Side {
-        if let Some(of) = measured(expr) {
-            return Side::Of(self.size(of));
-        }
-        match self.cx.atom(expr, self.exact) {
-            Some(atom) => Side::Is(Rc::new(Values::atoms([atom]))),
-            None => Side::Of(self.place(expr)),
+    /// What a side of a comparison is, for people.
+    fn shown(&self, expr: &Expr) -> Option<String> {
+        let named = |of: &Expr| path(of).or_else(|| self.cx.let_of(of).map(str::to_owned));
+        match measured(expr) {
+            Some(of) => named(of).map(|of| format!("size({of})")),
+            None => match self.cx.atom(expr, self.exact) {
+                Some(Atom::Text(text)) => Some(format!("{text:?}")),
+                Some(atom) => Some(atom.show()),
+                None => named(expr),
+            },
         }
     }
 

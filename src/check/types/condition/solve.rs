@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::formula::{Ask, Formula};
-use super::order::{Answers, agree, keep};
 use super::read::Asked;
 use super::values::Values;
 
@@ -13,6 +12,19 @@ const STEPS_A_PART: usize = 100;
 
 /// From so many formulas on the atoms of a question are tried in halves: each half leaves some of the formulas.
 const MANY: usize = 64;
+
+/// What is known of each question.
+pub type Answers = Vec<Rc<Values>>;
+
+/// Takes away from the answers to a question what is not among some values. Whether there was such; `None` where nothing is left.
+fn keep(answers: &mut Answers, question: usize, these: &Values) -> Option<bool> {
+    let known = answers.get_mut(question)?;
+    if known.is_within(these) {
+        return Some(false);
+    }
+    Rc::make_mut(known).keep(these);
+    (!known.is_empty()).then_some(true)
+}
 
 /// What was found.
 pub enum Solution {
@@ -98,15 +110,8 @@ impl<'q> Solver<'q> {
                     some => state.formulas.push(Rc::new(some)),
                 }
             }
-            for order in &self.asked.orders {
-                self.steps = self.steps.saturating_sub(1);
-                again |= order.narrow(&mut state.answers)?;
-            }
-            if self.steps == 0 {
+            if self.steps == 0 || !again {
                 return Some(state);
-            }
-            if !again {
-                return agree(&self.asked.orders, &state.answers).then_some(state);
             }
             open = std::mem::take(&mut state.formulas);
         }

@@ -82,11 +82,6 @@ impl Values {
         !self.others && self.atoms.is_empty() && self.numbers.is_empty()
     }
 
-    /// Whether it holds numbers alone.
-    pub fn is_numeric(&self) -> bool {
-        !self.others && self.atoms.is_empty() && !self.numbers.is_empty()
-    }
-
     /// Whether it holds one value alone.
     pub fn is_one(&self) -> bool {
         let point = |range: &Range| range.low().0 == range.high().0;

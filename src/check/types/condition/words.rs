@@ -2,8 +2,9 @@
 
 use crate::base::name::either;
 
-use super::order::{Answers, Order, Side, signs};
-use super::read::{Asked, Question};
+use super::range::Range;
+use super::read::{Asked, Order, Question};
+use super::solve::Answers;
 use super::values::{Atom, Values};
 
 /// Values of a place that are named one by one.
@@ -26,10 +27,9 @@ pub fn case(asked: &Asked, answers: &Answers) -> Option<(String, bool)> {
         }
         let order = asked.orders.iter().find(|order| order.question == at);
         let part = match order {
-            Some(order) if follows(order, answers) => continue,
             Some(order) => {
                 compared += 1;
-                relation(asked, order, known)
+                relation(order, known)
             }
             None => {
                 let name = question.shown.as_deref();
@@ -41,7 +41,9 @@ pub fn case(asked: &Asked, answers: &Answers) -> Option<(String, bool)> {
     }
     parts.retain(|part| !part.is_empty());
     let few = (1..=MOST_PARTS).contains(&parts.len());
-    few.then(|| (parts.join(" and "), sure && compared <= 1))
+    // What values compare to and what they are may exclude each other.
+    sure &= compared == 0 || parts.len() == 1;
+    few.then(|| (parts.join(" and "), sure))
 }
 
 /// Whether the size of a place is said too.
@@ -51,27 +53,15 @@ fn is_sized(asked: &Asked, answers: &Answers, place: &str) -> bool {
     all.any(|(question, known)| question.shown.as_ref() == Some(&size) && *known != question.domain)
 }
 
-/// Whether the order of two values is plain from what they are.
-fn follows(order: &Order, answers: &Answers) -> bool {
-    order.sides.iter().all(|side| match side {
-        Side::Of(question) => answers.get(*question).is_some_and(|known| known.is_one()),
-        Side::Is(_) => true,
-    })
-}
-
 /// Which of two values is more, as the conditions name them.
-fn relation(asked: &Asked, order: &Order, known: &Values) -> Option<String> {
-    let name = |side: &Side| match side {
-        Side::Of(question) => asked.questions.get(*question)?.shown.clone(),
-        Side::Is(value) => value.atoms.first().map(quoted),
+fn relation(order: &Order, known: &Values) -> Option<String> {
+    let [left, right] = order.shown.as_ref()?;
+    let [less, equal, more] = [-1.0, 0.0, 1.0].map(|sign| known.meets(Range::point(sign)));
+    let sign = match order.turned {
+        false => sign(less, equal, more)?,
+        true => sign(more, equal, less)?,
     };
-    let [left, right] = &order.sides;
-    let (left, right) = (name(left)?, name(right)?);
-    let [less, equal, more] = signs(known);
-    Some(match order.turned {
-        false => format!("`{left} {} {right}`", sign(less, equal, more)?),
-        true => format!("`{right} {} {left}`", sign(more, equal, less)?),
-    })
+    Some(format!("`{left} {sign} {right}`"))
 }
 
 fn sign(less: bool, equal: bool, more: bool) -> Option<&'static str> {
