@@ -61,10 +61,10 @@
 //! | [`audit`] | what a flow can do and cost at worst | files, prices |
 //! | [`viz`] | drawings of a flow | files |
 //! | [`import`] | drawings of other systems to the skeleton of a flow | files |
-//! | [`project`] | files that belong together, YAML with places | anything that runs |
+//! | [`project`] | files that belong together: `graphc.yaml` and scenarios, what a flow lacks of them | anything that runs |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
 //! | [`store`] | threads in memory, in SQLite and in PostgreSQL | what a record means |
-//! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
+//! | [`backend`] | model providers, tools, the scripts of scenarios | how a flow runs |
 //! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
 //! | [`evaluate`](mod@evaluate) | data sets, scorers, what they come to, and fine-tuning lines | finding files, tables |
 //! | [`embed`] | how an engine is put together of the files of a project | arguments, terminals |

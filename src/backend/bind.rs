@@ -8,7 +8,6 @@ mod memory_settings;
 mod model;
 mod needs;
 mod played;
-mod run_secrets;
 mod sql;
 mod tool;
 
@@ -16,10 +15,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::Span;
 use crate::base::secret::Secrets;
-use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::ir::{Flow, Place};
+use crate::diag::Diagnostics;
+use crate::ir::Flow;
 use crate::run::backends::Backends;
 use crate::run::extern_node::ExternNode;
 use crate::run::memory;
@@ -32,35 +30,11 @@ use super::tool::graph::Runnable;
 use super::tool::mcp::server::Server;
 use super::tool::sql::pool::Pool;
 use super::wire::Wire;
-use crate::project::config::{Config, ModelBinding};
+use crate::project::config::Config;
+use crate::project::lacking::{Brings, GraphKey, Lacking};
 
 pub use needs::Needs;
-pub use run_secrets::lacking_secret;
-use run_secrets::run_secrets;
-
-/// What a flow would lack if it ran with these settings, without a scenario: tools that nothing
-/// serves, providers that nothing describes, arguments that a tool hasn't got. `place` says where a tool or a model is declared.
-///
-/// So are variables that aren't set, and programs and scripts of `command` tools that aren't on this machine. `folder` is
-/// that of `graphc.yaml`. Models that are scripted are no lack: scenarios play them.
-pub fn lacking(flow: &Flow, config: &Config, folder: &Path, place: &Declared<'_>) -> Diagnostics {
-    let mut binding = Binding::new(config, None, folder);
-    binding.declared = Some(place);
-    if let Some(store) = &config.store {
-        binding.variables(&store.missing);
-    }
-    for model in &flow.models {
-        let bound = config.model(&model.name);
-        if !bound.is_some_and(|entry| matches!(entry.value, ModelBinding::Scripted)) {
-            binding.model(flow, model);
-            binding.unsayable(model);
-        }
-    }
-    for tool in &flow.tools {
-        binding.tool(flow, tool);
-    }
-    binding.found
-}
+pub use sql::wrong_address;
 
 /// Finds a backend for each model and tool of a flow. `folder` is the one of `graphc.yaml`, where
 /// commands run.
@@ -97,16 +71,13 @@ pub fn bind_beside(
     binding.all(flow, given.externs.clone())
 }
 
-/// Where a tool or a model of that name is declared, as far as that is known.
-pub type Declared<'a> = dyn Fn(&Place, &str) -> Option<Span> + 'a;
-
 struct Binding<'a> {
     config: &'a Config,
     script: Option<&'a Arc<Script>>,
     given: Option<&'a Given>,
     folder: &'a Path,
-    /// Where tools are declared, when a flow is looked at that does not run.
-    declared: Option<&'a Declared<'a>>,
+    /// Whether what is made is only tried, and nothing is run.
+    is_tried: bool,
     wire: Arc<Wire>,
     places: Places,
     /// What no model and no tool may tell.
@@ -115,16 +86,15 @@ struct Binding<'a> {
     providers: BTreeMap<String, Arc<Provider>>,
     /// MCP servers made so far, so that the tools of one share its session.
     servers: BTreeMap<String, Arc<Server>>,
-    /// Graphs that tools run, made so far, by file and id; `None` for one that can't be.
-    graphs: BTreeMap<(String, u32), Option<Arc<Runnable>>>,
+    /// Graphs that tools run, made so far; `None` for one that can't be.
+    graphs: BTreeMap<GraphKey, Option<Arc<Runnable>>>,
     /// Those that are being made, the outermost first.
-    calling: Vec<(String, u32)>,
+    calling: Vec<GraphKey>,
     /// Connections to PostgreSQL databases, by their addresses.
     databases: BTreeMap<String, Arc<Pool>>,
     /// How long-term memory works, once somebody has asked; the inner `None` stands for an error.
     #[allow(clippy::option_option)]
     memory: Option<Option<Arc<memory::Settings>>>,
-    found: Diagnostics,
 }
 
 impl<'a> Binding<'a> {
@@ -134,7 +104,7 @@ impl<'a> Binding<'a> {
             script,
             given: None,
             folder,
-            declared: None,
+            is_tried: false,
             wire: Wire::new(),
             places: Places::default(),
             secrets: Arc::new(config.secrets()),
@@ -144,7 +114,6 @@ impl<'a> Binding<'a> {
             calling: Vec::new(),
             databases: BTreeMap::new(),
             memory: None,
-            found: Diagnostics::new(),
         }
     }
 
@@ -154,46 +123,36 @@ impl<'a> Binding<'a> {
         flow: &Flow,
         externs: BTreeMap<String, Arc<dyn ExternNode>>,
     ) -> Result<Backends, Diagnostics> {
-        let models: Vec<_> = flow.models.iter().map(|m| self.model(flow, m)).collect();
+        let mut found = self.lacking(flow);
+        let models: Vec<_> = flow.models.iter().map(|m| self.model(m)).collect();
         let tools: Vec<_> = flow.tools.iter().map(|t| self.tool(flow, t)).collect();
         let models: Option<_> = models.into_iter().collect();
         let tools: Option<_> = tools.into_iter().collect();
         match (models, tools) {
-            (Some(models), Some(tools)) if !self.found.has_errors() => Ok(Backends {
+            (Some(models), Some(tools)) if !found.has_errors() => Ok(Backends {
                 models,
                 tools,
                 externs,
             }),
             _ => {
-                self.found.sort();
-                Err(self.found)
+                found.sort();
+                Err(found)
             }
         }
     }
 
-    fn report(&mut self, span: Option<Span>, message: String, help: String) {
-        let finding = self.finding(span, message, help);
-        // What two tools share is said once.
-        if !self.found.iter().any(|known| *known == finding) {
-            self.found.push(finding);
+    /// What models and tools lack that are served by the settings.
+    fn lacking(&self, flow: &Flow) -> Diagnostics {
+        let mut lacking = Lacking::new(self.config, self.folder, &wrong_address);
+        lacking.brings = self.given.map(|given| given as &dyn Brings);
+        if !self.plays_models() {
+            flow.models
+                .iter()
+                .for_each(|model| lacking.model(flow, model));
         }
-    }
-
-    fn finding(&self, span: Option<Span>, message: String, help: String) -> Diagnostic {
-        let mut finding = Diagnostic::new(&codes::INVALID_CONFIG, message, Span::default());
-        // What no line of the file is about has no place in it.
-        match span {
-            Some(span) => finding
-                .labels
-                .iter_mut()
-                .for_each(|label| label.span = span),
-            None => finding.labels.clear(),
+        for tool in flow.tools.iter().filter(|tool| !self.plays_tool(tool)) {
+            lacking.tool(flow, tool);
         }
-        finding.help(help)
-    }
-
-    /// Reports variables that are not set, where a run needs them.
-    fn variables(&mut self, missing: &[Diagnostic]) {
-        missing.iter().for_each(|one| self.found.push(one.clone()));
+        lacking.found
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::project::lacking::Brings;
 use crate::run::extern_node::ExternNode;
 use crate::run::memory;
 use crate::run::model::ChatModel;
@@ -33,5 +34,19 @@ impl Given {
     /// The tool of that name.
     pub fn tool(&self, name: &str) -> Option<Arc<dyn ToolBackend>> {
         self.tools.get(name).map(Arc::clone)
+    }
+}
+
+impl Brings for Given {
+    fn brings_model(&self, name: &str) -> bool {
+        self.every_model.is_some() || self.models.contains_key(name)
+    }
+
+    fn brings_tool(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
+    }
+
+    fn brings_memory(&self) -> bool {
+        self.memory.is_some()
     }
 }

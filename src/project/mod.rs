@@ -2,13 +2,16 @@
 //!
 //! Reading order: [`text`] (files), [`Project`] (which belong together), [`environment`] (`${NAME}`), [`yaml`] (trees with places), [`subset`]
 //! (named parts of a tree), [`spec`] (what settings say of models and tools), [`config`]
-//! (`graphc.yaml`), [`scenario`] (`NAME.test.yaml`), [`bindings`] (the settings of a scenario), [`fit`](mod@fit) (scenarios held against their flow).
+//! (`graphc.yaml`), [`scenario`] (`NAME.test.yaml`), [`bindings`] (the settings of a scenario), [`fit`](mod@fit) (scenarios held against their flow),
+//! [`lacking`] and [`run_secrets`] (what a flow needs of its settings and of its caller).
 
 pub mod bindings;
 pub mod config;
 pub mod environment;
 pub mod fit;
+pub mod lacking;
 mod root;
+pub mod run_secrets;
 pub mod scenario;
 pub mod spec;
 pub mod subset;

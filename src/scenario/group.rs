@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::backend::bind::lacking_secret;
 use crate::backend::scenario::{Script, Start};
 use crate::ir::{GraphId, Tool};
 use crate::project::bindings::Bindings;
+use crate::project::run_secrets::lacking_secret;
 use crate::project::scenario::{Answers, Scenario, Suite};
 use crate::project::yaml::Path;
 use crate::run::plan::Plan;

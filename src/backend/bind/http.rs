@@ -4,52 +4,17 @@ use std::sync::Arc;
 
 use crate::backend::limit::TOOL_TIMEOUT;
 use crate::backend::tool::http::HttpTool;
-use crate::base::name;
-use crate::ir::Tool;
-use crate::project::config::{Entry, ToolSpec};
-use crate::project::spec::http::host::is_filled_in;
-use crate::project::spec::http::{self, HttpSpec};
+use crate::project::spec::http::HttpSpec;
 use crate::run::tool::ToolBackend;
 
 use super::Binding;
 use super::tool::limited;
 
 impl Binding<'_> {
-    /// A request. Arguments that the tool hasn't got, and a host that none of `allow_hosts` can allow, are reported.
-    pub(super) fn http(
-        &mut self,
-        tool: &Tool,
-        spec: &HttpSpec,
-        entry: &Entry<ToolSpec>,
-    ) -> Arc<dyn ToolBackend> {
-        let span = entry.span;
-        // A text that is no template was refused when the file was read. A check looks at them at their places.
-        let used = match self.declared {
-            Some(_) => Vec::new(),
-            None => http::arguments(spec).unwrap_or_default(),
-        };
-        for (used, text) in used {
-            let known = || tool.params.iter().map(|param| param.name.as_str());
-            if known().any(|name| name == used) {
-                continue;
-            }
-            let help = match name::closest(&used, known()) {
-                Some(near) => format!("did you mean `args.{near}`?"),
-                None => format!("its parameters: {}", name::list(known())),
-            };
-            let name = &tool.name;
-            let message = format!("tool `{name}` has no parameter `{used}`, used in `{text}`");
-            self.report(span, message, help);
-        }
+    /// A request, with the hosts that it may reach.
+    pub(super) fn http(&mut self, spec: &HttpSpec) -> Arc<dyn ToolBackend> {
         let mut spec = spec.clone();
         spec.hosts = self.config.allow_hosts.clone().unwrap_or_default();
-        if spec.hosts.is_empty() && entry.missing.is_empty() && is_filled_in(&spec.url) {
-            let name = &tool.name;
-            let message = format!("arguments of tool `{name}` make up the host that it asks");
-            let help =
-                "say which hosts it may reach: `allow_hosts: [api.example.com, \"*.example.org\"]`";
-            self.report(span, message, help.to_owned());
-        }
         let most = (spec.max_concurrency, (spec.timeout, TOOL_TIMEOUT));
         let tool = HttpTool::new(spec, Arc::clone(&self.wire));
         limited(Arc::new(tool), &self.places.requests, most)

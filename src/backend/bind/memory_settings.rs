@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::backend::llm::openai::Embeddings;
-use crate::project::config::no_vectors;
-use crate::project::config::{EmbedSpec, unknown_provider};
+use crate::project::config::EmbedSpec;
 use crate::project::spec::provider::Kind;
 use crate::run::memory::{self, Embedding};
 
@@ -28,7 +27,6 @@ impl Binding<'_> {
         let Some(entry) = &self.config.memory else {
             return Some(memory::Settings::default());
         };
-        self.variables(&entry.missing);
         let spec = &entry.value;
         let embedding = match &spec.embed {
             None => None,
@@ -42,20 +40,11 @@ impl Binding<'_> {
     }
 
     fn embedding(&mut self, embed: &EmbedSpec) -> Option<Embedding> {
-        let name = embed.provider.as_str();
-        let kind = self
-            .config
-            .providers
-            .get(name)
-            .map(|entry| entry.value.kind);
-        if let Some(kind) = kind.filter(|kind| matches!(kind, Kind::Anthropic | Kind::Gemini)) {
-            self.found.push(no_vectors(embed, kind));
+        let entry = self.config.providers.get(&embed.provider)?;
+        if matches!(entry.value.kind, Kind::Anthropic | Kind::Gemini) {
             return None;
         }
-        let Some(provider) = self.reached(name) else {
-            self.found.push(unknown_provider(embed, self.config));
-            return None;
-        };
+        let provider = self.provider(&embed.provider)?;
         let model = embed.model.as_str();
         Some(Embedding {
             embedder: Arc::new(Embeddings::new(provider, model, embed.dimensions)),

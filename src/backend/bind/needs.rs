@@ -18,7 +18,10 @@ use crate::run::memory;
 use crate::run::probe::{Probed, Problem};
 use crate::store;
 
-use super::{Binding, Declared, run_secrets};
+use crate::project::lacking::{Declared, Lacking, Seen};
+use crate::project::run_secrets::run_secrets;
+
+use super::{Binding, wrong_address};
 
 /// What several flows need. What they share by their settings is tried once.
 pub struct Needs {
@@ -33,6 +36,8 @@ struct Made {
     providers: BTreeMap<String, Arc<Provider>>,
     servers: BTreeMap<String, Arc<Server>>,
     databases: BTreeMap<String, Arc<Pool>>,
+    /// What was looked at.
+    seen: Seen,
     groups: Vec<Group>,
     /// Where the group of a provider is.
     of_provider: BTreeMap<String, (usize, Arc<Listing>)>,
@@ -59,12 +64,16 @@ impl Needs {
         let key = (config.file, folder.to_owned());
         let made = self.made.entry(key).or_default();
         let mut binding = Binding::new(config, None, folder);
-        binding.declared = Some(place);
+        binding.is_tried = true;
+        let mut lacking = Lacking::new(config, folder, &wrong_address);
+        lacking.declared = Some(place);
+        std::mem::swap(&mut lacking.seen, &mut made.seen);
         std::mem::swap(&mut binding.providers, &mut made.providers);
         std::mem::swap(&mut binding.servers, &mut made.servers);
         std::mem::swap(&mut binding.databases, &mut made.databases);
         let mut gather = Gather {
             binding,
+            lacking,
             made,
             config,
             seen: BTreeSet::new(),
@@ -74,7 +83,13 @@ impl Needs {
         for tool in flow.tools.iter().filter(|tool| tool.body.is_none()) {
             gather.tool(flow, tool);
         }
-        let Gather { binding, made, .. } = gather;
+        let Gather {
+            binding,
+            lacking,
+            made,
+            ..
+        } = gather;
+        made.seen = lacking.seen;
         made.providers = binding.providers;
         made.servers = binding.servers;
         made.databases = binding.databases;
@@ -89,6 +104,7 @@ impl Needs {
 
 struct Gather<'a, 'm> {
     binding: Binding<'a>,
+    lacking: Lacking<'a>,
     made: &'m mut Made,
     config: &'a Config,
     /// Files of the flows that `graph` tools run, whose models are among the groups.
@@ -98,7 +114,7 @@ struct Gather<'a, 'm> {
 impl<'a> Gather<'a, '_> {
     /// What was found since it was last asked.
     fn found(&mut self) -> Vec<Diagnostic> {
-        std::mem::take(&mut self.binding.found)
+        std::mem::take(&mut self.lacking.found)
             .into_iter()
             .collect()
     }
@@ -141,15 +157,15 @@ impl<'a> Gather<'a, '_> {
                 && self.seen.insert(&spec.file)
             {
                 // Places are known in the flow that is checked alone.
-                let declared = self.binding.declared.take();
+                let declared = self.lacking.declared.take();
                 self.models(inner);
-                self.binding.declared = declared;
+                self.lacking.declared = declared;
             }
         }
     }
 
     fn model(&mut self, flow: &Flow, model: &Model) {
-        let declared = self.binding.declared;
+        let declared = self.lacking.declared;
         let declared = declared.and_then(|place| place(&model.at, &model.name));
         let entry = self.config.model(&model.name);
         let bound = entry.and_then(|entry| entry.span);
@@ -170,9 +186,9 @@ impl<'a> Gather<'a, '_> {
         };
         let group = self.provider(provider);
         if group.is_none() {
-            self.binding.provider(provider, model, bound, flow);
+            self.lacking.provider_of(provider, model, bound, flow);
         }
-        self.binding.unsayable(model);
+        self.lacking.unsayable(model);
         let (id, listing) = (
             id.clone(),
             group.as_ref().map(|(_, listing)| Arc::clone(listing)),
@@ -205,7 +221,8 @@ impl<'a> Gather<'a, '_> {
         if let Some((at, listing)) = self.made.of_provider.get(name) {
             return Some((*at, Arc::clone(listing)));
         }
-        let provider = self.binding.reached(name)?;
+        self.lacking.provider(name);
+        let provider = self.binding.provider(name)?;
         let listing = Arc::new(Listing::new(provider));
         let asked = Arc::clone(&listing);
         let head = Item {
@@ -234,6 +251,7 @@ impl<'a> Gather<'a, '_> {
         if let Some(at) = self.made.of_server.get(&spec.server) {
             return *at;
         }
+        self.lacking.server(spec);
         let server = self.binding.server(spec);
         let span = self
             .config
@@ -266,7 +284,7 @@ impl<'a> Gather<'a, '_> {
         };
         self.made.embeddings = true;
         let group = self.provider(&embed.provider);
-        self.binding.memory();
+        self.lacking.memory();
         let listing = group.as_ref().map(|(_, listing)| Arc::clone(listing));
         let model = embed.model.clone();
         let item = Item {
@@ -290,8 +308,8 @@ impl<'a> Gather<'a, '_> {
                 self.embeddings();
                 return;
             }
-            self.binding.tool(flow, tool);
-            let declared = self.binding.declared;
+            self.lacking.tool(flow, tool);
+            let declared = self.lacking.declared;
             let item = Item {
                 what: What::Tool,
                 name: tool.name.clone(),
@@ -306,6 +324,7 @@ impl<'a> Gather<'a, '_> {
             ToolSpec::Mcp(spec) => Some(self.server(spec)),
             _ => None,
         };
+        self.lacking.tool(flow, tool);
         let Some(Some(backend)) = self.binding.tool(flow, tool) else {
             return;
         };

@@ -8,7 +8,6 @@ use tokio::sync::Semaphore;
 use crate::backend::limit::{self, Limited, TOOL_TIMEOUT};
 use crate::backend::mask;
 use crate::backend::tool::script::ScriptTool;
-use crate::base::name;
 use crate::ir::{Flow, Tool};
 use crate::project::config::{Entry, ToolSpec};
 use crate::run::memory::{self, MemoryTool};
@@ -26,7 +25,19 @@ pub(super) fn limited(
 }
 
 impl Binding<'_> {
-    /// What serves a tool, without secrets in what it gives. The outer `None` stands for an error, the inner one for the tool's own body.
+    /// Whether a scenario plays a tool, so that it needs no settings.
+    pub(super) fn plays_tool(&self, tool: &Tool) -> bool {
+        let Some(script) = self.script else {
+            return false;
+        };
+        let scenario = script.scenario();
+        let recording = scenario.recorded && script.is_recording();
+        script.tool(&tool.name).is_some()
+            || tool.is_of(memory::MODULE)
+            || !(scenario.is_real(&tool.name) || recording)
+    }
+
+    /// What serves a tool, without secrets in what it gives. The outer `None` stands for one that nothing serves, the inner one for the tool's own body.
     #[allow(clippy::option_option)]
     pub(super) fn tool(
         &mut self,
@@ -65,10 +76,8 @@ impl Binding<'_> {
             if tool.is_of(memory::MODULE) {
                 return Some(Some(Arc::new(MemoryTool::new(self.memory()?))));
             }
-            self.unbound(flow, tool);
             return None;
         };
-        self.variables(&entry.missing);
         let bound = self.bound(flow, tool, entry);
         Some(Some(match self.script {
             Some(script) if script.scenario().is_real(&tool.name) => script.real_tool(bound),
@@ -84,55 +93,16 @@ impl Binding<'_> {
         entry: &Entry<ToolSpec>,
     ) -> Arc<dyn ToolBackend> {
         match &entry.value {
-            ToolSpec::Sql(spec) => self.sql(flow, tool, spec, entry),
+            ToolSpec::Sql(spec) => self.sql(flow, tool, spec),
             ToolSpec::Graph(spec) => self.graph(flow, tool, spec),
             ToolSpec::Mcp(spec) => {
                 let made = self.mcp(flow, tool, spec);
                 let most = (None, (spec.timeout, TOOL_TIMEOUT));
                 limited(made, &self.places.requests, most)
             }
-            ToolSpec::Command(spec) => self.command(tool, spec, entry.span),
+            ToolSpec::Command(spec) => self.command(spec),
             ToolSpec::Script(replies) => Arc::new(ScriptTool::new(replies.clone())),
-            ToolSpec::Http(spec) => self.http(tool, spec, entry),
+            ToolSpec::Http(spec) => self.http(spec),
         }
-    }
-
-    fn unbound(&mut self, flow: &Flow, tool: &Tool) {
-        let declared = self.declared.and_then(|place| place(&tool.at, &tool.name));
-        let file = flow.files.get(tool.at.file as usize);
-        let place = match (declared, file) {
-            (None, Some(file)) => format!(" ({file}:{})", tool.at.line),
-            _ => String::new(),
-        };
-        let profile = match &self.config.profile {
-            Some(profile) => format!(" in profile `{profile}`"),
-            None => String::new(),
-        };
-        let message = format!(
-            "tool `{}`{place} has no body and is bound to nothing{profile}",
-            tool.name
-        );
-        // A binding of another tool is not this one's, misspelt.
-        let is_other = |name: &&str| flow.tools.iter().any(|other| other.name == **name);
-        let known = self.config.tools.keys().map(String::as_str);
-        let near = name::closest(&tool.name, known.filter(|name| !is_other(name)));
-        let help = match near {
-            Some(near) => format!("graphc.yaml binds `{near}`; did you mean that?"),
-            None => format!(
-                "add `{}: {{ command: [..] }}` under `tools` in graphc.yaml, or run with `--scenario NAME`",
-                tool.name
-            ),
-        };
-        // A check says it at the misspelt name.
-        let meant = near.is_some_and(|near| name::closest(near, [&*tool.name]).is_some());
-        if meant && self.declared.is_some() {
-            return;
-        }
-        let finding = self.finding(declared, message, help);
-        let bound = near.and_then(|near| self.config.tools.get(near)?.span);
-        self.found.push(match (bound, declared) {
-            (Some(bound), Some(_)) => finding.label(bound, "no tool of the flow has this name"),
-            _ => finding,
-        });
     }
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::backend::bind::{self, Needs};
+use crate::backend::bind::{Needs, wrong_address};
 use crate::backend::probe::Row;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::literal_secret::literal_secrets_of_scenarios;
@@ -13,6 +13,7 @@ use crate::ir::{Flow, Place};
 use crate::lint::model::{Families, Family};
 use crate::project::config::{Config, wrong_levels};
 use crate::project::fit::fit;
+use crate::project::lacking::lacking;
 use crate::project::scenario;
 
 use super::super::flow::Analysed;
@@ -168,7 +169,8 @@ impl Findings {
                     // What is missing is said by what is tried.
                     (Some(needs), _) => needs.add(flow, config, &project.home, &place),
                     (None, Some(_)) => {
-                        let lacking = bind::lacking(flow, config, &project.home, &place);
+                        let folder = &project.home;
+                        let lacking = lacking(flow, config, folder, &place, &wrong_address);
                         self.diagnostics.append(lacking);
                     }
                     (None, None) => {}

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::backend::bind::lacking_secret;
 use crate::base::secret::{RunSecrets, Secret};
 use crate::ir::Flow;
 use crate::project::Project;
 use crate::project::config::{Config, is_variable};
 use crate::project::environment::{Environment, without_line_end};
+use crate::project::run_secrets::lacking_secret;
 
 use super::super::{Failure, files, logs};
 
