@@ -74,6 +74,9 @@
 //! environment are touched by `cli`, `embed`, `project`, `scenario` (processes that it ends, and their folders), `backend` and `store`; the clock and chance of a run by
 //! one trait, [`run::ambient`].
 //!
+//! The feature `run` (on by default) has `run`, `store`, `backend`, `scenario` and `evaluate`. Without it a build has what checks, formats, draws and
+//! audits flows, and needs no runtime, no database and no TLS.
+//!
 //! # A run
 //!
 //! [`run::engine::Engine`] runs an [`ir::Flow`] on a thread. A graph under way is a [`run::frame::Frame`]: a pure state
@@ -165,6 +168,7 @@ extern crate alloc;
 
 pub mod ast;
 pub mod audit;
+#[cfg(feature = "run")]
 pub mod backend;
 pub mod base;
 pub mod check;
@@ -172,6 +176,7 @@ pub mod cli;
 pub mod compile;
 pub mod diag;
 pub mod embed;
+#[cfg(feature = "run")]
 pub mod evaluate;
 pub mod expr;
 pub mod fmt;
@@ -182,8 +187,11 @@ pub mod lower;
 pub mod parse;
 pub mod project;
 pub mod resolve;
+#[cfg(feature = "run")]
 pub mod run;
+#[cfg(feature = "run")]
 pub mod scenario;
+#[cfg(feature = "run")]
 pub mod store;
 pub mod value;
 pub mod viz;

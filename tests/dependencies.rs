@@ -47,3 +47,46 @@ fn every_crate_has_a_line() {
         "docs/dependencies.md still has {gone:?}, which Cargo.toml has not"
     );
 }
+
+/// Without the feature `run` a build has no runtime, no database and no TLS.
+#[test]
+fn a_build_that_checks_is_small() {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let tree = |more: &[&str]| {
+        let args = [
+            "tree",
+            "--offline",
+            "--locked",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+        ];
+        let out = std::process::Command::new(&cargo)
+            .args(args)
+            .args(more)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(
+            out.status.success(),
+            "{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
+        let names = String::from_utf8(out.stdout).unwrap();
+        let names = names.lines().filter_map(|line| line.split(' ').next());
+        names.map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let (all, small) = (tree(&[]), tree(&["--no-default-features"]));
+    for name in [
+        "tokio",
+        "rusqlite",
+        "rustls",
+        "ring",
+        "reqwest",
+        "hyper",
+        "tokio-postgres",
+    ] {
+        assert!(all.contains(name) && !small.contains(name), "{name}");
+    }
+}

@@ -1,5 +1,6 @@
 //! `graphc import FILE`, and `graphc import mcp SERVER` in [`mcp`].
 
+#[cfg(feature = "run")]
 mod mcp;
 
 use std::collections::BTreeMap;
@@ -51,13 +52,23 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 pub enum Of {
     /// Declare the tools that an MCP server of `graphc.yaml` offers
+    #[cfg(feature = "run")]
     Mcp(mcp::Args),
+    /// What this build does not have
+    #[cfg(not(feature = "run"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Mcp(super::absent::Args),
 }
 
 /// Writes the skeleton of a flow, and says what it lacks.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    #[cfg(feature = "run")]
     if let Some(Of::Mcp(of)) = &args.of {
         return mcp::run(of, context);
+    }
+    #[cfg(not(feature = "run"))]
+    if let Some(Of::Mcp(_)) = &args.of {
+        return Err(super::absent::part("`import mcp`"));
     }
     let file = args.file.clone().unwrap_or_default();
     let source = files::read(&file)?;

@@ -1,15 +1,19 @@
 //! `graphc.yaml` of a project, read for a command.
 
+#[cfg(feature = "run")]
 use std::sync::Arc;
 
 use crate::base::SourceMap;
 use crate::diag::codes::Level;
 use crate::diag::{Diagnostics, render};
+#[cfg(feature = "run")]
 use crate::project::bindings::Bindings;
 use crate::project::config::{self, Config, LintLevel};
 
 use super::flow::Naming;
-use super::{Context, Exit, Failure, files, logs, term};
+#[cfg(feature = "run")]
+use super::logs;
+use super::{Context, Exit, Failure, files, term};
 use crate::embed::flows::load_flows;
 use crate::project::Project;
 use crate::project::environment::Environment;
@@ -25,6 +29,7 @@ pub fn load(
     read(project, context, sources)?.map_err(|found| say(&found, sources, context, Exit::Unusable))
 }
 
+#[cfg(feature = "run")]
 /// What serves the tools that scenarios of a project have really called. `variables`, those of services, go before the environment's.
 pub fn bindings(
     project: &Project,
@@ -98,6 +103,7 @@ fn read_in(
     let file = sources.add(&name, &text);
     let config = config::load(sources, file, profile, env);
     Ok(config.map(|mut config| {
+        #[cfg(feature = "run")]
         logs::hide(&config.secrets());
         load_flows(&mut config, &project.home);
         config

@@ -456,3 +456,6 @@ pub struct ToolSet {
     /// The value.
     pub value: Expr,
 }
+
+/// Super-steps of a run where neither it nor its graph sets a limit.
+pub const RECURSION_LIMIT: u64 = 1000;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::backend::llm::{Listing, Provider};
-use crate::backend::probe::{Group, Item, What};
+use crate::backend::probe::{Group, Item};
 use crate::backend::tool::mcp::server::Server;
 use crate::backend::tool::sql::pool::Pool;
 use crate::base::FileId;
@@ -14,6 +14,7 @@ use crate::diag::Diagnostic;
 use crate::ir::{Flow, Model, Tool};
 use crate::project::config::{Config, ModelBinding, ToolSpec};
 use crate::project::spec::mcp::McpSpec;
+use crate::project::tried::What;
 use crate::run::memory;
 use crate::run::probe::{Probed, Problem};
 use crate::store;

@@ -8,7 +8,7 @@ use crate::audit::sheet::ToolUse;
 use crate::audit::widen::shown;
 use crate::audit::{Bound, Sheet};
 use crate::base::duration;
-use crate::run::engine::RECURSION_LIMIT;
+use crate::ir::flow::RECURSION_LIMIT;
 
 /// The whole sheet.
 pub fn sheet(sheet: &Sheet, wider: Option<&[String]>) -> String {

@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "run")]
 use crate::backend::bind::{Needs, wrong_address};
-use crate::backend::probe::Row;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::literal_secret::literal_secrets_of_scenarios;
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
@@ -15,9 +15,12 @@ use crate::project::config::{Config, wrong_levels};
 use crate::project::fit::fit;
 use crate::project::lacking::lacking;
 use crate::project::scenario;
+use crate::project::tried::Row;
 
 use super::super::flow::Analysed;
-use super::super::{Context, Failure, files, scenes, settings, storage};
+#[cfg(feature = "run")]
+use super::super::storage;
+use super::super::{Context, Failure, files, scenes, settings};
 use super::effects;
 use super::unfit::{self, Served};
 use crate::project::Project;
@@ -45,6 +48,9 @@ pub struct Findings {
     parts: Vec<Vec<FileId>>,
     /// Whether flows are kept, for scenarios to be held against.
     played: bool,
+    /// Whether what they need of the outside is tried.
+    online: bool,
+    #[cfg(feature = "run")]
     /// What they need of the outside, where that is to be tried.
     pub needs: Option<Needs>,
     /// What was tried.
@@ -60,6 +66,8 @@ impl Findings {
     pub fn new(played: bool, online: bool) -> Self {
         Self {
             played,
+            online,
+            #[cfg(feature = "run")]
             needs: online.then(|| Needs::new(storage::DEFAULT)),
             ..Self::default()
         }
@@ -142,7 +150,7 @@ impl Findings {
             })
             .collect();
         let path = project.settings.clone().unwrap_or_default();
-        let wanted = self.played || self.needs.is_some() || context.profile.is_some();
+        let wanted = self.played || self.online || context.profile.is_some();
         let flow = wanted.then(|| analysis.flow()).flatten();
         if let Some(Some(config)) = self.settings.get(&path)
             && unfit::speaks(config)
@@ -165,15 +173,15 @@ impl Findings {
             });
             if let Some(flow) = &flow {
                 let place = declared(&ids, &self.sources);
-                match (&mut self.needs, &context.profile) {
-                    // What is missing is said by what is tried.
-                    (Some(needs), _) => needs.add(flow, config, &project.home, &place),
-                    (None, Some(_)) => {
-                        let folder = &project.home;
-                        let lacking = lacking(flow, config, folder, &place, &wrong_address);
-                        self.diagnostics.append(lacking);
-                    }
-                    (None, None) => {}
+                let folder = &project.home;
+                // What is missing is said by what is tried.
+                #[cfg(feature = "run")]
+                if let Some(needs) = &mut self.needs {
+                    needs.add(flow, config, folder, &place);
+                }
+                if !self.online && context.profile.is_some() {
+                    let lacking = lacking(flow, config, folder, &place, &wrong_address);
+                    self.diagnostics.append(lacking);
                 }
             }
         }
@@ -325,6 +333,12 @@ fn relative_to_here(path: &Path) -> String {
     let here = crate::project::here().ok();
     let inside = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     files::shown(inside.as_deref().unwrap_or(path))
+}
+
+/// What is wrong with an address of PostgreSQL: without the store nothing is known of it.
+#[cfg(not(feature = "run"))]
+fn wrong_address(_: &str, _: &Path) -> Option<String> {
+    None
 }
 
 /// A path without links, so that each file has one.

@@ -6,9 +6,11 @@
 mod effects;
 pub mod fix;
 pub mod gather;
+#[cfg(feature = "run")]
 mod online;
 mod table;
 mod unfit;
+#[cfg(feature = "run")]
 pub mod watch;
 
 use std::path::{Path, PathBuf};
@@ -94,13 +96,19 @@ pub enum Deny {
 
 /// Checks all flows and says what was found.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    #[cfg(feature = "run")]
     if args.watch {
         return watch::watch(&args, context);
+    }
+    #[cfg(not(feature = "run"))]
+    if args.watch || args.online {
+        return Err(super::absent::part("`--watch` and no `--online`"));
     }
     let mut found = find(&args, context)?;
     if args.fix {
         found = mend(found, &args, context)?;
     }
+    #[cfg(feature = "run")]
     if let Some(needs) = found.needs.take() {
         found.rows = Some(online::rows(needs, context)?);
     }

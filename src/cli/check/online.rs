@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backend::bind::Needs;
 use crate::backend::group;
-use crate::backend::probe::{self, Group, Row};
+use crate::backend::probe::{self, Group};
+use crate::project::tried::Row;
 
 use super::super::run::{process, signals};
 use super::super::{Context, Exit, Failure, screen};

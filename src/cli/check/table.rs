@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::backend::probe::{Row, State, What};
 use crate::base::SourceMap;
 use crate::diag::Diagnostics;
 use crate::diag::render::snippet::visible;
 use crate::diag::render::{self, Style};
+use crate::project::tried::{Row, State, What};
 
 /// Narrowest last column; where there is less room its texts stand below their rows.
 const NARROWEST: usize = 30;

@@ -2,6 +2,7 @@
 //!
 //! [`way`] reads from the store where a thread went.
 
+#[cfg(feature = "run")]
 pub mod way;
 
 use std::collections::BTreeSet;
@@ -87,8 +88,15 @@ pub fn run(mut args: Args, context: &Context) -> Result<Exit, Failure> {
     let depth = args.xray.unwrap_or(0);
     let trace = match &args.thread {
         Some(thread) => {
-            let store = args.store.clone();
-            Some(way::read(thread, store, &flow, &loaded.project, context)?)
+            #[cfg(not(feature = "run"))]
+            return Err(super::absent::part(&format!(
+                "store that could have the thread `{thread}`"
+            )));
+            #[cfg(feature = "run")]
+            {
+                let store = args.store.clone();
+                Some(way::read(thread, store, &flow, &loaded.project, context)?)
+            }
         }
         None => None,
     };

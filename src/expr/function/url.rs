@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[Row] = &[Row::global(
 
 fn url_host(args: &[Value]) -> Computed {
     let text = args::text(args, 0)?;
-    let url = reqwest::Url::parse(text).map_err(|error| format!("the text is no URL: {error}"))?;
+    let url = url::Url::parse(text).map_err(|error| format!("the text is no URL: {error}"))?;
     match url.host_str() {
         Some(host) => Ok(host.into()),
         None => Err("the URL has no host".into()),

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::cancel;
 use crate::base::secret::RunSecrets;
+use crate::ir::flow::RECURSION_LIMIT;
 use crate::ir::{ErrorKind, GraphId};
 
 use super::ambient::Ambient;
@@ -68,9 +69,6 @@ pub use result::{Gone, RunResult, StartError};
 
 use lease::HeldLease;
 use prepare::{Begun, Resumed};
-
-/// Super-steps of a run where neither it nor its graph sets a limit.
-pub const RECURSION_LIMIT: u64 = 1000;
 
 /// A flow with all it needs to run.
 #[derive(Clone)]
