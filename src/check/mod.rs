@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`cfg`](mod@cfg) (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leaves`], [`sends`], [`context`], [`based_on`], [`cached`], [`exits`], [`fan_outs`], `first_value`, [`untracked`], [`lifetime`], [`handlers`], [`error_node`], [`loops`], [`growth`], [`self_assignment`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leaves`], [`sends`], [`context`], [`based_on`], [`cached`], [`exits`], [`fan_outs`], `first_value`, [`untracked`], [`lifetime`], [`handlers`], [`error_node`], [`loops`], [`growth`], [`self_assignment`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`] and [`cascade`], which suppresses what follows from an error.
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
