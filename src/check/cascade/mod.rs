@@ -5,11 +5,10 @@
 //!
 //! - [`text`]: of a piece that did not parse only that is said, in its file nothing about what is missing.
 //! - [`stage`]: what is missing (a way, a write, a use) is said only where no error may be the cause.
-//! - [`misspelt`] and [`same`]: one message for one unknown name, and for one finding at many places; all places are pointed at.
+//! - [`same`]: one message for one finding at many places, an unknown name for instance; all places are pointed at.
 //!
 //! They go by codes, by facts ([`Fact`](crate::diag::Fact)) and by [`places`], never by the words of a message, in time linear in the program and the findings.
 
-pub mod misspelt;
 pub mod places;
 pub mod same;
 pub mod stage;
@@ -29,7 +28,6 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     let places = Places::new(program);
     text::suppress(program, &places, sources, diags);
     stage::suppress(program, &places, diags);
-    misspelt::declarations(program, &places, sources, diags);
     same::together(&places, diags);
 }
 

@@ -120,7 +120,7 @@ pub fn together(places: &Places, diags: &mut Diagnostics) {
 }
 
 /// Adds labels at the places; the last of them counts those that there is no room for.
-pub(super) fn point_at(found: &mut Diagnostic, places: &[Span], too: &str) {
+fn point_at(found: &mut Diagnostic, places: &[Span], too: &str) {
     let left = places.len().saturating_sub(SHOWN);
     for (number, span) in places.iter().take(SHOWN).enumerate() {
         let message = match (number + 1 == SHOWN, left) {

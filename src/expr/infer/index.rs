@@ -49,6 +49,16 @@ impl Checker<'_> {
         self.of_filtered(expr, ty)
     }
 
+    /// `x["f"]`, a field as a key. Of a name that is computed nothing is known.
+    pub(super) fn field_by_name(&mut self, operand: &Expr, of: &Type, index: &Expr) -> Type {
+        let ExprKind::Literal(Literal::String(name)) = &index.kind else {
+            self.expr(index, None);
+            return Type::Json;
+        };
+        let field = Name::new(name.to_string(), index.span);
+        self.field_of(operand, of, &field, false)
+    }
+
     fn element(&mut self, operand: &Expr, of: &Type, index: &Expr, optional: bool) -> Type {
         match of {
             Type::Error | Type::Never => {
@@ -87,16 +97,12 @@ impl Checker<'_> {
                 self.check_index(index);
                 Type::String
             }
-            Type::Record(_) | Type::Union(_) if self.template => match &index.kind {
-                ExprKind::Literal(Literal::String(name)) => {
-                    let field = Name::new(name.to_string(), index.span);
-                    self.field_of(operand, of, &field, false)
-                }
-                _ => {
-                    self.expr(index, None);
-                    Type::Json
-                }
-            },
+            Type::Record(_) | Type::Union(_) if self.template => {
+                self.field_by_name(operand, of, index)
+            }
+            Type::Record(_) if matches!(index.kind, ExprKind::Literal(Literal::String(_))) => {
+                self.field_by_name(operand, of, index)
+            }
             Type::Record(id) => {
                 self.check(index, &Type::String);
                 let fields = self

@@ -33,5 +33,5 @@ pub fn check_knowing(
         .of_template()
         .statements(&tree.body);
     lost::check(&tree.body, diags);
-    placeholder::check(template, &tree.body, scope, diags);
+    placeholder::check(template, &tree.body, (scope, types), diags);
 }

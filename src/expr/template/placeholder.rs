@@ -10,12 +10,30 @@ use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::super::scope::Scope;
+use super::super::ty::{Type, TypeTable};
 
 // The pattern is a constant, and a test renders a placeholder of each form.
 #[allow(clippy::unwrap_used)]
 static LOOKALIKE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\$?\{\s*([A-Za-z_]\w*(?:\.\w+)*)\s*\}|\$([A-Za-z_]\w*(?:\.\w+)*)").unwrap()
+    const NAME: &str = r"([A-Za-z_]\w*(?:\.\w+)*)";
+    // What Python has behind a name: `!r`, `:>10`.
+    const FORM: &str = r"(?:![rsa])?(?::[<>^+-]*[0-9.,]*[a-z%]?)?";
+    Regex::new(&format!(
+        r"\$?\{{\s*{NAME}\s*{FORM}\}}|\${NAME}|%\({NAME}\)[a-z]"
+    ))
+    .unwrap()
 });
+
+// A field of the state as Python reads it, and any other, within single braces: `{state['x']}`, `{len(state.xs)}`.
+#[allow(clippy::unwrap_used)]
+static FIELD_WITHIN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"\bstate(?:\.(\w+)|(?:\.get\(|\[)\s*["'](\w+)["'][^)\]]*[)\]])"#).unwrap()
+});
+
+// Single braces with an expression in them.
+#[allow(clippy::unwrap_used)]
+static BRACED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\$?\{([^%{}\n][^{}\n]*)\}").unwrap());
 
 // What of a tag the template language doesn't take for one: `% else %}`, `{ % if x %}`, `{% if x % }`.
 #[allow(clippy::unwrap_used)]
@@ -46,7 +64,7 @@ static HALF_CLOSED: LazyLock<Regex> =
 pub(super) fn check(
     template: &TemplateText,
     body: &[Statement],
-    scope: &Scope,
+    (scope, types): (&Scope, &TypeTable),
     diags: &mut Diagnostics,
 ) {
     let (mut names, mut frames) = (Names::new(), Vec::new());
@@ -56,8 +74,11 @@ pub(super) fn check(
             Event::Text(text, offset) => {
                 let halves = Halves {
                     template,
-                    scope,
-                    names: &names,
+                    known: Known {
+                        scope,
+                        types,
+                        names: &names,
+                    },
                     offset,
                 };
                 halves.check(text, open, diags);
@@ -90,8 +111,7 @@ pub(super) fn check(
 /// A plain text in which half a placeholder may stand.
 struct Halves<'a> {
     template: &'a TemplateText,
-    scope: &'a Scope,
-    names: &'a Names,
+    known: Known<'a>,
     /// Where the text begins in the template.
     offset: usize,
 }
@@ -106,8 +126,35 @@ impl Halves<'_> {
             else {
                 continue;
             };
-            if let Some(meant) = meant(name.as_str(), self.names, self.scope) {
+            if let Some(meant) = self.known.meant(name.as_str()) {
                 self.report(all.range(), all.as_str(), &meant, rest.as_str(), diags);
+                told.push(all.range());
+            }
+        }
+        for found in BRACED.captures_iter(text) {
+            let (Some(all), Some(inside)) = (found.get(0), found.get(1)) else {
+                continue;
+            };
+            let before = text.get(..all.start()).unwrap_or_default();
+            let known = told.iter().any(|place| place.contains(&all.start()));
+            if known || before.ends_with('{') || LOOKALIKE.is_match(all.as_str()) {
+                continue;
+            }
+            let fields = FIELD_WITHIN.captures_iter(inside.as_str());
+            let mut fields = fields.filter_map(|found| {
+                let name = found.get(1).or(found.get(2))?.as_str();
+                self.known.scope.field(name)?;
+                let alone = found.get(0)?.as_str() == inside.as_str().trim();
+                Some((format!("state.{name}"), alone))
+            });
+            if let Some((meant, alone)) = fields.next() {
+                let help = match alone {
+                    true => format!("a placeholder is written `{{{{ {meant} }}}}`"),
+                    false => format!(
+                        "a placeholder has two braces, and filters in place of functions, as in `{{{{ {meant} | length }}}}`"
+                    ),
+                };
+                diags.push(stays_plain(all.as_str(), self.span(all.range())).help(help));
                 told.push(all.range());
             }
         }
@@ -133,10 +180,9 @@ impl Halves<'_> {
     /// Warns of placeholders of other languages: `{x}`, `$x`.
     fn lookalikes(&self, text: &str, diags: &mut Diagnostics) {
         for found in LOOKALIKE.captures_iter(text) {
-            let Some(name) = found.get(1).or(found.get(2)) else {
-                continue;
-            };
-            let Some(meant) = meant(name.as_str(), self.names, self.scope) else {
+            let name = found.get(1).or(found.get(2)).or(found.get(3));
+            let Some(name) = name else { continue };
+            let Some(meant) = self.known.meant(name.as_str()) else {
                 continue;
             };
             let Some(all) = found.get(0) else { continue };
@@ -187,7 +233,7 @@ impl Halves<'_> {
             if length > 0 {
                 let name = rest.get(..length)?;
                 if name.contains('.')
-                    && let Some(meant) = meant(name, self.names, self.scope)
+                    && let Some(meant) = self.known.meant(name)
                 {
                     return Some((at, meant));
                 }
@@ -239,18 +285,35 @@ fn stays_plain(text: &str, span: Span) -> Diagnostic {
     Diagnostic::new(&codes::PLACEHOLDER_IN_TEXT, message, span)
 }
 
-/// The name as a placeholder would have it; `None` where nothing of that name is in scope.
-fn meant(written: &str, names: &Names, scope: &Scope) -> Option<String> {
-    let mut parts = written.split('.');
-    let root = parts.next()?;
-    if scope.slot(root).is_some() || names.contains(root) {
-        return Some(written.to_owned());
+/// The names that a placeholder may have.
+struct Known<'a> {
+    scope: &'a Scope,
+    types: &'a TypeTable,
+    names: &'a Names,
+}
+
+impl Known<'_> {
+    /// The name as a placeholder would have it; `None` where nothing of that name is in scope.
+    fn meant(&self, written: &str) -> Option<String> {
+        let mut parts = written.split('.');
+        let root = parts.next()?;
+        if self.scope.slot(root).is_some() || self.names.contains(root) {
+            return Some(written.to_owned());
+        }
+        if root == "state" {
+            let field = parts.next()?;
+            return self.scope.field(field).map(|_| written.to_owned());
+        }
+        if self.scope.field(root).is_some() {
+            return Some(format!("state.{written}"));
+        }
+        let input = self.scope.slot("input");
+        let Type::Record(id) = input.and_then(|slot| self.scope.ty(slot))? else {
+            return None;
+        };
+        let field = self.types.records.get(*id)?.field(root);
+        field.map(|_| format!("input.{written}"))
     }
-    if root == "state" {
-        let field = parts.next()?;
-        return scope.field(field).map(|_| written.to_owned());
-    }
-    scope.field(root).map(|_| format!("state.{written}"))
 }
 
 /// Names that the template itself has given at a place.

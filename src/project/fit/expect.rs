@@ -17,8 +17,18 @@ pub fn fit(case: &mut Case<'_>) {
     let expect = &case.scenario.expect;
     if let Some(path) = &expect.path {
         for (index, step) in path.value.iter().enumerate() {
-            if let PathStep::Node(node) = step {
-                case.node(under(&path.at, [Step::Index(index)]), node, false);
+            let PathStep::Node(name) = step else {
+                continue;
+            };
+            let at = under(&path.at, [Step::Index(index)]);
+            let node = case.node(at.clone(), name, false);
+            if node.is_some_and(|node| matches!(node.work, Work::Branch)) {
+                let message =
+                    format!("`{name}` is a `branch`: it takes no super-step and is in no path");
+                let misfit = Misfit::value(at, message);
+                case.report(misfit.help(Some(
+                    "take it out: the path has the nodes that it leads to".to_owned(),
+                )));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::base::name;
 use crate::expr::accept::{accept, accept_fields, accept_parts};
-use crate::ir::{ErrorKind, ModelCall, Node, Tool, ToolId, Work};
+use crate::ir::{ErrorKind, ModelCall, Node, Tool, Work};
 use crate::project::scenario::{CrashPoint, ModelReply};
 use crate::project::yaml::{Path, Step};
 
@@ -186,33 +186,16 @@ fn matches(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
     }
 }
 
-/// A result that is not of the tool's type, unless something in the flow or the scenario minds errors.
+/// A result that is not of the tool's type, unless the scenario is about refused values.
 fn result(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
     let at = under(reply, [key("result")]);
     let (Some(json), Some(ty)) = (case.suite.part(&at), &tool.returns) else {
         return;
     };
-    let flow = case.flow;
-    let known = nodes::all(flow, case.graph);
-    let is = |id: &ToolId| {
-        flow.tools
-            .get(*id)
-            .is_some_and(|other| other.name == tool.name)
-    };
-    let minded = known.iter().any(|(path, node)| match &node.work {
-        // An agent is told of the error and goes on.
-        Work::Agent { call, .. } => call.tools.iter().any(is),
-        Work::Tools { tools, .. } => tools.iter().any(is),
-        // A handler counts where it stands.
-        Work::Call { tool, .. } => {
-            is(tool) && (node.on_error.is_some() || handled_above(case, path))
-        }
-        _ => false,
-    });
-    if case.is_about(&REFUSED) || minded || tool.on_error.is_some() {
+    if case.is_about(&REFUSED) {
         return;
     }
-    if let Err(wrong) = accept(json, ty, &flow.types) {
+    if let Err(wrong) = accept(json, ty, &case.flow.types) {
         case.mismatches(&at, &format!("the result of tool `{}`", tool.name), &wrong);
     }
 }

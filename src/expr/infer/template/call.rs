@@ -1,7 +1,7 @@
 //! Calls in templates: operators and functions of Jinja's, methods of Jinja's and of the language.
 
 use crate::ast::Name;
-use crate::ast::expr::Expr;
+use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::closest;
 use crate::base::{Span, foreign};
 use crate::diag::{Diagnostic, codes};
@@ -154,6 +154,13 @@ impl Checker<'_> {
         if matches!(ty, Type::Json | Type::Error | Type::Never) {
             self.each(args);
             return ty;
+        }
+        // `.get("f")` of a record, as Python has it of a map.
+        if let ("get", [key, default @ ..], Type::Record(_)) = (name.node.as_str(), args, &ty)
+            && matches!(key.kind, ExprKind::Literal(Literal::String(_)))
+        {
+            self.each(default);
+            return self.field_by_name(of, &ty, key);
         }
         let of_jinja = plain(ty.clone());
         let found = jinja::find(&format!(".{}", name.node));
