@@ -1,6 +1,7 @@
 //! Numbers that may have no bound.
 
 use std::collections::BTreeSet;
+use std::iter::Sum;
 
 use serde::Serialize;
 
@@ -48,6 +49,11 @@ impl Bound {
         }
     }
 
+    /// The greatest of several.
+    pub fn greatest(all: impl Iterator<Item = Bound>) -> Bound {
+        all.fold(Self::NONE, Bound::max)
+    }
+
     /// The smaller one; of two without a bound the first.
     pub fn min(self, other: Bound) -> Bound {
         match (self, other) {
@@ -78,5 +84,11 @@ impl Bound {
             (Bound::Unbounded(a), Bound::Unbounded(b)) => !a.is_subset(b),
             (Bound::AtMost(_), Bound::Unbounded(_)) => false,
         }
+    }
+}
+
+impl Sum for Bound {
+    fn sum<I: Iterator<Item = Bound>>(all: I) -> Bound {
+        all.fold(Self::NONE, Bound::plus)
     }
 }

@@ -4,73 +4,64 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petgraph::algo::kosaraju_scc;
-
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
+use crate::check::cfg::{BlockId, Transition};
 use crate::ir::jump::{Arm, Jump, Route, SetItem};
 use crate::ir::node::Work;
 use crate::ir::{Channel, FieldId, Flow, Graph, Node, ToolId};
 
-use super::map::{Map, Tasks, Way};
+use super::graph::{BoundedGraph, Edge};
 
 /// How often a block is passed at most, by the count that its route looks at.
 pub(super) struct Cap {
-    pub block: usize,
+    pub block: BlockId,
     pub visits: u64,
     /// The condition, as it is written.
     pub condition: String,
 }
 
 /// The blocks that a counter bounds.
-pub(super) fn caps(flow: &Flow, graph: &Graph, map: &Map) -> Vec<Cap> {
-    let one = |way: &Way| matches!(way.tasks, Tasks::One | Tasks::Many(1));
-    let mut arms = map.blocks.iter().flat_map(|block| &block.arms);
-    let alone = arms.all(|arm| arm.len() < 2 && arm.iter().all(one));
+pub(super) fn caps(flow: &Flow, graph: &Graph, bounded: &BoundedGraph) -> Vec<Cap> {
+    let mut transitions = bounded
+        .blocks()
+        .flat_map(|block| bounded.transitions(block));
+    let alone = transitions.all(|edges| edges.len() < 2 && !edges.iter().any(Edge::is_many));
     if !alone || !graph.joins.is_empty() {
         return Vec::new();
     }
     let mut counters = Counters {
         flow,
         graph,
-        map,
-        loops: vec![0; map.blocks.len()],
+        bounded,
         steps: BTreeMap::new(),
     };
-    for (number, members) in kosaraju_scc(&map.edges()).iter().enumerate() {
-        for block in members {
-            if let Some(known) = counters.loops.get_mut(block.index()) {
-                *known = number;
-            }
-        }
-    }
-    let blocks = 0..map.blocks.len();
-    blocks.filter_map(|block| counters.cap(block)).collect()
+    let nodes = graph.nodes.entries();
+    nodes
+        .filter_map(|(id, node)| counters.cap(BlockId::Node(id), node))
+        .collect()
 }
 
 struct Counters<'g> {
     flow: &'g Flow,
     graph: &'g Graph,
-    map: &'g Map,
-    /// By block, the number of the strongly connected component that it is in.
-    loops: Vec<usize>,
+    bounded: &'g BoundedGraph,
     /// What the fields count by, as far as it was asked.
     steps: BTreeMap<FieldId, Option<i64>>,
 }
 
 impl<'g> Counters<'g> {
-    fn cap(&mut self, block: usize) -> Option<Cap> {
-        let (flow, graph, map) = (self.flow, self.graph, self.map);
-        let node = self.node_at(block)?;
+    fn cap(&mut self, block: BlockId, node: &'g Node) -> Option<Cap> {
+        let (flow, graph, bounded) = (self.flow, self.graph, self.bounded);
         let Some(Route::Arms(arms)) = &node.next else {
             return None;
         };
-        let stays = |arm: &[Way]| {
-            let mut ways = arm.iter();
-            ways.any(|way| self.loops.get(way.to) == self.loops.get(block))
+        let stays = |transition: &Transition| {
+            let mut to = transition.successors.iter();
+            to.any(|successor| bounded.cfg.same_component(successor.to, block))
         };
         // Each way on is one of the arms, in their order.
-        let ways = map.arms(block);
-        if !is_plain(flow, node) || ways.len() != arms.len() || !ways.iter().any(|arm| stays(arm)) {
+        let ways = bounded.cfg.transitions(block);
+        if !is_plain(flow, node) || ways.len() != arms.len() || !ways.iter().any(stays) {
             return None;
         }
         let conditions: Vec<Option<&Expr>> = arms.iter().map(condition).collect();
@@ -89,8 +80,8 @@ impl<'g> Counters<'g> {
             condition.is_some_and(|condition| self::limit(condition, by, &same).is_some())
         };
         let mut past = false;
-        for (arm, condition) in ways.iter().zip(conditions.iter().copied()) {
-            if stays(arm) && !past && !says(condition, LogicalOp::And, true) {
+        for (way, condition) in ways.iter().zip(conditions.iter().copied()) {
+            if stays(way) && !past && !says(condition, LogicalOp::And, true) {
                 return None;
             }
             past |= says(condition, LogicalOp::Or, false);
@@ -100,18 +91,18 @@ impl<'g> Counters<'g> {
             .entry(field)
             .or_insert_with(|| step(flow, graph, field));
         let step = step?;
-        let adds = |block: usize| {
+        let adds = |block| {
             let node = self.node_at(block).filter(|node| is_plain(flow, node));
             node.is_some_and(|node| node.set.iter().any(|item| item.field == field))
         };
         let counts = adds(block);
-        let mut next = ways.iter().flatten();
-        if !counts && next.any(|way| reaches(map, way.to, block, &|block| !adds(block))) {
+        let past = |from| reaches(bounded, from, block, &|block| !adds(block));
+        if !counts && bounded.successors(block).any(past) {
             return None;
         }
         let first = graph.fields.get(field)?.default.as_ref()?.as_i64()?;
         // What has been counted before the route is looked at for the first time.
-        let before = counts || !reaches(map, 0, block, &|block| !adds(block));
+        let before = counts || !past(BlockId::Entry);
         let first = match before {
             true => first.checked_add(step)?,
             false => first,
@@ -126,8 +117,11 @@ impl<'g> Counters<'g> {
         })
     }
 
-    fn node_at(&self, block: usize) -> Option<&'g Node> {
-        self.graph.nodes.get(self.map.blocks.get(block)?.node?)
+    fn node_at(&self, block: BlockId) -> Option<&'g Node> {
+        match block {
+            BlockId::Node(id) => self.graph.nodes.get(id),
+            _ => None,
+        }
     }
 }
 
@@ -259,7 +253,12 @@ fn step(flow: &Flow, graph: &Graph, field: FieldId) -> Option<i64> {
 }
 
 /// Whether a way leads from a block to another, only through blocks that `takes` takes.
-fn reaches(map: &Map, from: usize, to: usize, takes: &dyn Fn(usize) -> bool) -> bool {
+fn reaches(
+    graph: &BoundedGraph,
+    from: BlockId,
+    to: BlockId,
+    takes: &dyn Fn(BlockId) -> bool,
+) -> bool {
     let mut known = BTreeSet::from([from]);
     let mut open = vec![from];
     while let Some(block) = open.pop() {
@@ -267,8 +266,7 @@ fn reaches(map: &Map, from: usize, to: usize, takes: &dyn Fn(usize) -> bool) -> 
             return true;
         }
         if takes(block) {
-            let ways = map.arms(block).iter().flatten();
-            open.extend(ways.map(|way| way.to).filter(|to| known.insert(*to)));
+            open.extend(graph.successors(block).filter(|to| known.insert(*to)));
         }
     }
     false

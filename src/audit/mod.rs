@@ -8,19 +8,18 @@
 //! engine ask again.
 //!
 //! Reading order: [`bound`] (numbers that may have no bound), [`sheet`], [`ends`] (where a run begins
-//! and ends), [`map`] (a graph as blocks and the ways between them), [`control_flow`] (the same for the checker's analyses), [`length`] (of lists that sends
+//! and ends), [`mod@graph`] (the control-flow graph, with what bounds it), [`length`] (of lists that sends
 //! go over), [`counter`] (loops that a number bounds), [`count`] (how often its blocks are come to), [`cycle`] and [`walk`] (the
 //! heaviest way through it), [`weight`] (what a visit of a node costs), [`worst`] (all together), [`reach`] (which graphs and tools, behind which
 //! questions), [`permitted`] (where calls ask, and what permits them: the checker's analysis, on the IR), [`widen`] (what a change adds).
 
 pub mod bound;
-mod control_flow;
 mod count;
 mod counter;
 mod cycle;
 mod ends;
+mod graph;
 mod length;
-mod map;
 pub mod permitted;
 mod reach;
 pub mod sheet;

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::base::IdVec;
-use crate::check::cfg::ControlFlowGraph;
 use crate::check::safety::permitted::unpermitted::{
     self, Calls, GraphPermissions, Permissions, Unpermitted,
 };
@@ -16,6 +15,7 @@ use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::node::{Permit, Work};
 use crate::ir::{Flow, GraphId, ToolId};
 
+use super::graph::BoundedGraph;
 use super::reach::{Reach, stop_name};
 
 /// What the answer to a question permits.
@@ -105,13 +105,14 @@ pub(super) type Before = BTreeMap<(GraphId, NodeId), BTreeSet<String>>;
 pub(super) fn answered(
     flow: &Flow,
     entry: GraphId,
-    cfgs: &IdVec<GraphId, ControlFlowGraph>,
+    bounded: &IdVec<GraphId, BoundedGraph>,
 ) -> (Before, BTreeMap<ToolId, BTreeSet<String>>) {
     let mut questions = Vec::new();
-    let graphs = flow.graphs.iter().zip(cfgs).map(|(graph, cfg)| {
+    let graphs = flow.graphs.iter().zip(bounded).map(|(graph, bounded)| {
         let nodes = graph.nodes.iter();
         let nodes = nodes.map(|node| of_node(flow, graph, node, &mut questions));
         let nodes = nodes.collect();
+        let cfg = &bounded.cfg;
         GraphPermissions { cfg, nodes }
     });
     let calls = Calls::new(graphs.collect(), vec![entry]);

@@ -6,12 +6,10 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
 use crate::base::IdVec;
-use crate::check::cfg::ControlFlowGraph;
 use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::{Flow, GraphId, ToolId};
 
-use super::control_flow::control_flow;
-use super::map::Map;
+use super::graph::BoundedGraph;
 use super::permitted::{Before, answered};
 
 /// Graphs and what is known on entering them.
@@ -23,44 +21,26 @@ pub(super) struct Reach {
     pub before: Before,
     /// By tool, the nodes, as `Graph.node`, where a call of it may ask: some way comes there and passes no permit of it.
     pub asks: BTreeMap<ToolId, BTreeSet<String>>,
-    /// Nodes that lead back to themselves.
-    pub returns: BTreeSet<(GraphId, NodeId)>,
-    /// Conditions on counters that bound how often a node comes, as they are written.
-    pub counters: BTreeMap<(GraphId, NodeId), String>,
+    /// The control flow of those in reach; of others it is empty.
+    pub graphs: IdVec<GraphId, BoundedGraph>,
 }
 
 impl Reach {
     pub fn of(flow: &Flow, entry: GraphId) -> Self {
-        let mut reach = Self {
-            order: order(flow, entry),
-            before: Before::new(),
-            asks: BTreeMap::new(),
-            returns: BTreeSet::new(),
-            counters: BTreeMap::new(),
-        };
-        let mut cfgs: IdVec<GraphId, ControlFlowGraph> = flow
-            .graphs
-            .iter()
-            .map(|_| ControlFlowGraph::default())
-            .collect();
-        for id in reach.order.iter().copied() {
-            let (Some(graph), Some(cfg)) = (flow.graphs.get(id), cfgs.get_mut(id)) else {
-                continue;
-            };
-            let map = Map::counted(flow, graph);
-            let counted = map.blocks.iter();
-            let counted =
-                counted.filter_map(|block| Some(((id, block.node?), block.counter.clone()?)));
-            reach.counters.extend(counted);
-            for cycle in kosaraju_scc(&map.edges()) {
-                let members = cycle.iter().filter(|_| cycle.len() > 1);
-                let nodes = members.filter_map(|block| map.blocks.get(block.index())?.node);
-                reach.returns.extend(nodes.map(|node| (id, node)));
-            }
-            *cfg = control_flow(&map, graph);
+        let order = order(flow, entry);
+        let graphs = flow.graphs.entries();
+        let graphs = graphs.map(|(id, graph)| match order.contains(&id) {
+            true => BoundedGraph::of(flow, graph),
+            false => BoundedGraph::default(),
+        });
+        let graphs = graphs.collect();
+        let (before, asks) = answered(flow, entry, &graphs);
+        Self {
+            order,
+            graphs,
+            before,
+            asks,
         }
-        (reach.before, reach.asks) = answered(flow, entry, &cfgs);
-        reach
     }
 
     /// All nodes in reach, callers' before those of the graphs that they call.

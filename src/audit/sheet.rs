@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::check::cfg::BlockId;
 use crate::ir::flow::ToolEffect;
 use crate::ir::node::Work;
 use crate::ir::{Flow, GraphId, ModelId, Node, ToolId};
@@ -192,13 +193,14 @@ impl Sheet {
     fn nodes(&mut self, flow: &Flow, services: &Services, reach: &Reach) {
         for (id, graph, node_id, node) in reach.nodes(flow) {
             let name = format!("{}.{}", graph.name, node.name);
+            let (block, bounded) = (BlockId::Node(node_id), reach.graphs.get(id));
             if let Some(visits) = &node.max_visits
-                && reach.returns.contains(&(id, node_id))
+                && bounded.is_some_and(|bounded| bounded.cfg.goes_round(block))
             {
                 self.bounded_by
                     .push(format!("max_visits {} of {name}", visits.limit));
             }
-            if let Some(condition) = reach.counters.get(&(id, node_id)) {
+            if let Some(condition) = bounded.and_then(|bounded| bounded.counters.get(&block)) {
                 self.bounded_by.push(format!("{condition} at {name}"));
             }
             match &node.work {

@@ -119,7 +119,7 @@ impl<'f> Questions<'f> {
                 let attempts = Bound::AtMost(tried.attempts.saturating_mul(questions));
                 each(tried.model).times(&attempts)
             });
-            asked.fold(Bound::NONE, Bound::plus)
+            asked.sum()
         };
         Cost {
             calls: all(|_| Bound::AtMost(1)),

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::check::cfg::BlockId;
 use crate::ir::{Flow, Graph, GraphId};
 
 use super::bound::Bound;
 use super::count::Counts;
-use super::map::Map;
+use super::graph::BoundedGraph;
 use super::reach::Reach;
-use super::walk::{endless, longest, sum};
+use super::walk::{longest, sum};
 use super::weight::{Cost, weigh};
 
 /// The worst of a graph and of all that it calls.
@@ -16,29 +17,31 @@ pub(super) fn worst(flow: &Flow, graph: GraphId, reach: &Reach) -> Cost {
     let mut known: BTreeMap<GraphId, Cost> = BTreeMap::new();
     // Called graphs stand before their callers.
     for id in &reach.order {
-        if let Some(graph) = flow.graphs.get(*id) {
-            let worst = of_graph(flow, graph, &known);
+        if let (Some(graph), Some(bounded)) = (flow.graphs.get(*id), reach.graphs.get(*id)) {
+            let worst = of_graph(flow, graph, bounded, &known);
             known.insert(*id, worst);
         }
     }
     known.remove(&graph).unwrap_or(Cost::NONE)
 }
 
-fn of_graph(flow: &Flow, graph: &Graph, known: &BTreeMap<GraphId, Cost>) -> Cost {
-    let map = Map::counted(flow, graph);
-    let visits = map.blocks.iter().map(|block| {
-        let node = block.node.and_then(|node| graph.nodes.get(node));
-        node.map_or(Cost::NONE, |node| weigh(flow, graph, node, known))
-    });
-    let visits: Vec<Cost> = visits.collect();
-    let round = |places: &_| endless(&map, &graph.name, places);
-    let counts = Counts::of(&map, &graph.name, &round);
+fn of_graph(
+    flow: &Flow,
+    graph: &Graph,
+    bounded: &BoundedGraph,
+    known: &BTreeMap<GraphId, Cost>,
+) -> Cost {
+    let visits = graph.nodes.entries();
+    let visits = visits.map(|(id, node)| (BlockId::Node(id), weigh(flow, graph, node, known)));
+    let visits: Vec<(BlockId, Cost)> = visits.collect();
+    let counts = Counts::of(bounded);
     let all = |pick: fn(&Cost) -> &Bound| {
-        let visits: Vec<Bound> = visits.iter().map(|visit| pick(visit).clone()).collect();
-        sum(&map, &graph.name, &counts, visits)
+        let visits = visits.iter();
+        let visits = visits.map(|(block, visit)| (*block, pick(visit).clone()));
+        sum(bounded, &counts, visits.collect())
     };
     Cost {
-        steps: longest(&map, &graph.name, &counts).plus(all(|visit| &visit.steps)),
+        steps: longest(bounded, &counts).plus(all(|visit| &visit.steps)),
         calls: all(|visit| &visit.calls),
         tokens: all(|visit| &visit.tokens),
     }

@@ -12,7 +12,7 @@ use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::{Dfs, DfsPostOrder, EdgeFiltered, EdgeRef, Reversed};
+use petgraph::visit::{Dfs, DfsPostOrder, EdgeFiltered, EdgeRef, NodeFiltered, Reversed};
 
 use super::block_set::BlockSet;
 use super::model::{BlockId, ControlFlowGraph, Successor, Transition};
@@ -293,6 +293,17 @@ impl ControlFlowGraph {
     /// Whether two blocks lead to each other, or are the same.
     pub fn same_component(&self, a: BlockId, b: BlockId) -> bool {
         self.component(a) == self.component(b)
+    }
+
+    /// The strongly connected components among some blocks, `start` and the ends included, each behind those that it leads to.
+    pub fn components_last_first(&self, among: impl Fn(BlockId) -> bool) -> Vec<Vec<BlockId>> {
+        let graph = &self.petgraph().graph;
+        let block = |at: NodeIndex| graph.node_weight(at).copied();
+        let part = NodeFiltered::from_fn(graph, |at| block(at).is_some_and(&among));
+        let found = kosaraju_scc(&part).into_iter();
+        found
+            .map(|members| members.into_iter().filter_map(block).collect())
+            .collect()
     }
 
     /// The strongly connected components among some blocks, by the transitions that `take` lets through, each in the order
