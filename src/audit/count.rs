@@ -31,19 +31,9 @@ struct Count {
 /// How often blocks are come to.
 pub(super) struct Counts(BTreeMap<BlockId, Count>);
 
-/// What one block leads to another.
-struct Entry {
-    from: BlockId,
-    /// Whether it is an arrow.
-    arrow: bool,
-    /// What sends along it make of one task: those of the transition that makes most.
-    sent: Bound,
-}
-
 impl Counts {
     /// Counts what comes to each block.
     pub fn of(graph: &BoundedGraph) -> Self {
-        let entries = entries(graph);
         let mut counts = Self(BTreeMap::new());
         for (block, cap) in &graph.caps {
             counts.set(*block, Bound::AtMost(*cap), Bound::AtMost(*cap));
@@ -61,7 +51,7 @@ impl Counts {
                 }
             } else {
                 for block in members {
-                    let (steps, tasks) = counts.come(graph, &entries, block);
+                    let (steps, tasks) = counts.come(graph, block);
                     counts.set(block, steps, tasks);
                 }
             }
@@ -69,7 +59,7 @@ impl Counts {
         let order = graph.cfg.components_last_first(|_| true);
         for _ in 0..ROUNDS {
             for block in order.iter().rev().flatten() {
-                let (steps, tasks) = counts.come(graph, &entries, *block);
+                let (steps, tasks) = counts.come(graph, *block);
                 let known = (counts.steps_of(*block), counts.tasks_of(*block));
                 counts.set(*block, known.0.min(steps), known.1.min(tasks));
             }
@@ -95,25 +85,20 @@ impl Counts {
     }
 
     /// What comes to a block by all that leads to it.
-    fn come(
-        &self,
-        graph: &BoundedGraph,
-        entries: &BTreeMap<BlockId, Vec<Entry>>,
-        block: BlockId,
-    ) -> (Bound, Bound) {
+    fn come(&self, graph: &BoundedGraph, block: BlockId) -> (Bound, Bound) {
         if block == BlockId::Entry {
             return (Bound::AtMost(1), Bound::AtMost(1));
         }
         let (mut steps, mut tasks) = (Bound::NONE, Bound::NONE);
-        for entry in entries.get(&block).into_iter().flatten() {
-            let from = (self.steps_of(entry.from), self.tasks_of(entry.from));
-            tasks = tasks.plus(entry.sent.clone().times(&from.1));
-            tasks = match entry.arrow {
-                true if graph.cfg.is_branch(block) => tasks.plus(from.1),
-                true => tasks.plus(from.0.clone()),
-                false => tasks,
-            };
-            steps = steps.plus(from.0);
+        let edges = graph.cfg.in_edges(block);
+        let from = edges.map(|edge| edge.from.unwrap_or(BlockId::Entry));
+        for from in from.collect::<BTreeSet<BlockId>>() {
+            tasks = tasks.plus(match graph.sent(from, block) {
+                Some(sent) => self.tasks_of(from).times(sent),
+                None if graph.cfg.is_branch(block) => self.tasks_of(from),
+                None => self.steps_of(from),
+            });
+            steps = steps.plus(self.steps_of(from));
         }
         if let BlockId::Join(join) = block {
             tasks = self.joined(graph, join);
@@ -137,32 +122,4 @@ impl Counts {
         let tasks = members.map(|member| self.tasks_of(member));
         twice.chain(tasks).reduce(Bound::min).unwrap_or(Bound::NONE)
     }
-}
-
-/// By block, what leads to it.
-fn entries(graph: &BoundedGraph) -> BTreeMap<BlockId, Vec<Entry>> {
-    let mut entries: BTreeMap<BlockId, Vec<Entry>> = BTreeMap::new();
-    for from in graph.blocks() {
-        let transitions: Vec<_> = graph.transitions(from).collect();
-        let to: BTreeSet<BlockId> = transitions.iter().flatten().map(|edge| edge.to).collect();
-        for to in to {
-            let mut entry = Entry {
-                from,
-                arrow: false,
-                sent: Bound::NONE,
-            };
-            for transition in &transitions {
-                let mut sent = Bound::NONE;
-                for edge in transition.iter().filter(|edge| edge.to == to) {
-                    match edge.tasks {
-                        Some(tasks) => sent = sent.plus(tasks.clone()),
-                        None => entry.arrow = true,
-                    }
-                }
-                entry.sent = entry.sent.max(sent);
-            }
-            entries.entry(to).or_default().push(entry);
-        }
-    }
-    entries
 }

@@ -2,15 +2,15 @@
 //!
 //! Only where one task at a time goes through the graph: tasks beside each other would all see the same count.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
 use crate::check::cfg::{BlockId, Transition};
 use crate::ir::jump::{Arm, Jump, Route, SetItem};
 use crate::ir::node::Work;
-use crate::ir::{Channel, FieldId, Flow, Graph, Node, ToolId};
+use crate::ir::{Channel, FieldId, Flow, Graph, Node, NodeId, ToolId};
 
-use super::graph::{BoundedGraph, Edge};
+use super::graph::BoundedGraph;
 
 /// How often a block is passed at most, by the count that its route looks at.
 pub(super) struct Cap {
@@ -22,107 +22,84 @@ pub(super) struct Cap {
 
 /// The blocks that a counter bounds.
 pub(super) fn caps(flow: &Flow, graph: &Graph, bounded: &BoundedGraph) -> Vec<Cap> {
-    let mut transitions = bounded
-        .blocks()
-        .flat_map(|block| bounded.transitions(block));
-    let alone = transitions.all(|edges| edges.len() < 2 && !edges.iter().any(Edge::is_many));
+    let mut blocks = bounded.cfg.blocks().chain([BlockId::Entry]);
+    let alone = blocks.all(|from| {
+        let mut transitions = bounded.transitions(from);
+        transitions.all(|to| to.len() < 2 && !to.iter().any(|to| bounded.is_many(from, *to)))
+    });
     if !alone || !graph.joins.is_empty() {
         return Vec::new();
     }
-    let mut counters = Counters {
-        flow,
-        graph,
-        bounded,
-        steps: BTreeMap::new(),
-    };
-    let nodes = graph.nodes.entries();
+    let nodes = graph.nodes.ids();
     nodes
-        .filter_map(|(id, node)| counters.cap(BlockId::Node(id), node))
+        .filter_map(|id| cap(flow, graph, bounded, id))
         .collect()
 }
 
-struct Counters<'g> {
-    flow: &'g Flow,
-    graph: &'g Graph,
-    bounded: &'g BoundedGraph,
-    /// What the fields count by, as far as it was asked.
-    steps: BTreeMap<FieldId, Option<i64>>,
-}
-
-impl<'g> Counters<'g> {
-    fn cap(&mut self, block: BlockId, node: &'g Node) -> Option<Cap> {
-        let (flow, graph, bounded) = (self.flow, self.graph, self.bounded);
-        let Some(Route::Arms(arms)) = &node.next else {
-            return None;
+fn cap(flow: &Flow, graph: &Graph, bounded: &BoundedGraph, id: NodeId) -> Option<Cap> {
+    let (node, block) = (graph.nodes.get(id)?, BlockId::Node(id));
+    let Some(Route::Arms(arms)) = &node.next else {
+        return None;
+    };
+    let stays = |transition: &Transition| {
+        let mut to = transition.successors.iter();
+        to.any(|successor| bounded.cfg.same_component(successor.to, block))
+    };
+    // Each way on is one of the arms, in their order.
+    let ways = bounded.cfg.transitions(block);
+    if !is_plain(flow, node) || ways.len() != arms.len() || !ways.iter().any(stays) {
+        return None;
+    }
+    let conditions: Vec<Option<&Expr>> = arms.iter().map(condition).collect();
+    let (at, limit) = conditions.iter().enumerate().find_map(|(at, condition)| {
+        let any = &|limit: &Limit<'_>| graph.field(limit.field).is_some();
+        let condition = (*condition)?;
+        let found = limit(condition, LogicalOp::Or, any);
+        Some((at, found.or_else(|| limit(condition, LogicalOp::And, any))?))
+    })?;
+    let field = graph.field(limit.field)?;
+    // Whether a condition says of the same field that it is below the limit, or past it.
+    let says = |condition: Option<&Expr>, by, is_below| {
+        let same = |of: &Limit<'_>| {
+            of.field == limit.field && of.most <= limit.most && of.is_below == is_below
         };
-        let stays = |transition: &Transition| {
-            let mut to = transition.successors.iter();
-            to.any(|successor| bounded.cfg.same_component(successor.to, block))
-        };
-        // Each way on is one of the arms, in their order.
-        let ways = bounded.cfg.transitions(block);
-        if !is_plain(flow, node) || ways.len() != arms.len() || !ways.iter().any(stays) {
+        condition.is_some_and(|condition| self::limit(condition, by, &same).is_some())
+    };
+    let mut past = false;
+    for (way, condition) in ways.iter().zip(conditions.iter().copied()) {
+        if stays(way) && !past && !says(condition, LogicalOp::And, true) {
             return None;
         }
-        let conditions: Vec<Option<&Expr>> = arms.iter().map(condition).collect();
-        let (at, limit) = conditions.iter().enumerate().find_map(|(at, condition)| {
-            let any = &|limit: &Limit<'_>| graph.field(limit.field).is_some();
-            let condition = (*condition)?;
-            let found = limit(condition, LogicalOp::Or, any);
-            Some((at, found.or_else(|| limit(condition, LogicalOp::And, any))?))
-        })?;
-        let field = graph.field(limit.field)?;
-        // Whether a condition says of the same field that it is below the limit, or past it.
-        let says = |condition: Option<&Expr>, by, is_below| {
-            let same = |of: &Limit<'_>| {
-                of.field == limit.field && of.most <= limit.most && of.is_below == is_below
-            };
-            condition.is_some_and(|condition| self::limit(condition, by, &same).is_some())
-        };
-        let mut past = false;
-        for (way, condition) in ways.iter().zip(conditions.iter().copied()) {
-            if stays(way) && !past && !says(condition, LogicalOp::And, true) {
-                return None;
-            }
-            past |= says(condition, LogicalOp::Or, false);
-        }
-        let step = *self
-            .steps
-            .entry(field)
-            .or_insert_with(|| step(flow, graph, field));
-        let step = step?;
-        let adds = |block| {
-            let node = self.node_at(block).filter(|node| is_plain(flow, node));
+        past |= says(condition, LogicalOp::Or, false);
+    }
+    let step = step(flow, graph, field)?;
+    let adds = |block| match block {
+        BlockId::Node(id) => {
+            let node = graph.nodes.get(id).filter(|node| is_plain(flow, node));
             node.is_some_and(|node| node.set.iter().any(|item| item.field == field))
-        };
-        let counts = adds(block);
-        let past = |from| reaches(bounded, from, block, &|block| !adds(block));
-        if !counts && bounded.successors(block).any(past) {
-            return None;
         }
-        let first = graph.fields.get(field)?.default.as_ref()?.as_i64()?;
-        // What has been counted before the route is looked at for the first time.
-        let before = counts || !past(BlockId::Entry);
-        let first = match before {
-            true => first.checked_add(step)?,
-            false => first,
-        };
-        let rounds = limit.most.checked_sub(first)?.max(0);
-        let rounds = u64::try_from(rounds).ok()?;
-        let rounds = rounds.div_ceil(u64::try_from(step).ok()?);
-        Some(Cap {
-            block,
-            visits: rounds + 1,
-            condition: arms.get(at)?.when.as_ref()?.text.clone(),
-        })
+        _ => false,
+    };
+    let counts = adds(block);
+    let passes_by = |from| reaches(bounded, from, block, &|block| !adds(block));
+    if !counts && bounded.successors(block).any(passes_by) {
+        return None;
     }
-
-    fn node_at(&self, block: BlockId) -> Option<&'g Node> {
-        match block {
-            BlockId::Node(id) => self.graph.nodes.get(id),
-            _ => None,
-        }
-    }
+    let first = graph.fields.get(field)?.default.as_ref()?.as_i64()?;
+    // What has been counted before the route is looked at for the first time.
+    let before = counts || !passes_by(BlockId::Entry);
+    let first = match before {
+        true => first.checked_add(step)?,
+        false => first,
+    };
+    let rounds = limit.most.checked_sub(first)?.max(0);
+    let rounds = u64::try_from(rounds).ok()?;
+    let rounds = rounds.div_ceil(u64::try_from(step).ok()?);
+    Some(Cap {
+        block,
+        visits: rounds + 1,
+        condition: arms.get(at)?.when.as_ref()?.text.clone(),
+    })
 }
 
 /// Whether a node that is done always writes its `set` and goes on by its route.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::cfg::BlockId;
 use crate::check::cfg::cycle::shortest;
 
-use super::graph::{BoundedGraph, Edge};
+use super::graph::BoundedGraph;
 
 /// A strongly connected component.
 pub(super) struct Cycle<'g> {
@@ -24,12 +24,13 @@ impl<'g> Cycle<'g> {
     /// Whether it has blocks from which several ways lead at once, one of them back into it, so that calls
     /// add up in ways that a single path does not show.
     pub fn forks(&self) -> bool {
-        let from = self.members.iter();
-        from.flat_map(|block| self.graph.transitions(*block))
-            .any(|edges| {
-                let back = edges.iter().any(|edge| self.members.contains(&edge.to));
-                back && (edges.len() > 1 || edges.iter().any(Edge::is_many))
+        self.members.iter().any(|from| {
+            let mut transitions = self.graph.transitions(*from);
+            transitions.any(|to| {
+                let back = to.iter().any(|to| self.members.contains(to));
+                back && (to.len() > 1 || to.iter().any(|to| self.graph.is_many(*from, *to)))
             })
+        })
     }
 
     /// Nodes with `max_visits` without which nothing in the cycle goes round, each with how often it is passed.

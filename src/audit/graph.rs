@@ -30,28 +30,8 @@ pub(super) struct BoundedGraph {
     pub caps: BTreeMap<BlockId, u64>,
     /// Conditions on counters, as they are written.
     pub counters: BTreeMap<BlockId, String>,
-    /// By block, transition and successor, how many tasks a send makes of its list.
-    sends: BTreeMap<(BlockId, usize, usize), Bound>,
-}
-
-/// One block that a transition leads to.
-#[derive(Clone, Copy)]
-pub(super) struct Edge<'g> {
-    /// The block.
-    pub to: BlockId,
-    /// How many tasks a send makes there; `None` where it is none.
-    pub tasks: Option<&'g Bound>,
-}
-
-impl Edge<'_> {
-    /// Whether it may make several tasks.
-    pub fn is_many(&self) -> bool {
-        self.tasks.is_some_and(is_many)
-    }
-}
-
-fn is_many(tasks: &Bound) -> bool {
-    tasks.exceeds(&Bound::AtMost(1))
+    /// How many tasks one task of a block makes at another, where a send leads there.
+    sends: BTreeMap<(BlockId, BlockId), Bound>,
 }
 
 impl BoundedGraph {
@@ -66,62 +46,29 @@ impl BoundedGraph {
         bounded
     }
 
-    /// This one where nothing leads to some blocks.
-    pub fn without(&self, gone: impl Fn(BlockId) -> bool) -> Self {
-        let lead_on = |mut transition: Transition| {
-            let successors = transition.successors.iter_mut();
-            successors
-                .filter(|successor| gone(successor.to))
-                .for_each(|successor| successor.to = BlockId::End);
-            transition
-        };
-        let all = |from: &[Transition]| from.iter().cloned().map(lead_on).collect();
-        let nodes = self.cfg.nodes.iter().map(|node| Block {
-            transitions: all(&node.transitions),
-            ..node.clone()
-        });
-        let joins = self.cfg.joins.iter().map(|join| JoinBlock {
-            transitions: all(&join.transitions),
-            ..join.clone()
-        });
-        let start: ThinVec<Transition> = all(&self.cfg.start);
-        let cfg = ControlFlowGraph::new(
-            start.into_iter().collect(),
-            nodes.collect(),
-            joins.collect(),
-        );
-        Self {
-            name: self.name.clone(),
-            cfg,
-            caps: self.caps.clone(),
-            sends: self.sends.clone(),
-            ..Self::default()
-        }
-    }
-
-    /// The start, and all blocks that can be left.
-    pub fn blocks(&self) -> impl Iterator<Item = BlockId> {
-        std::iter::once(BlockId::Entry).chain(self.cfg.blocks())
-    }
-
     /// Of each transition out of a block the blocks that it leads to, ends left out.
-    pub fn transitions(&self, from: BlockId) -> impl Iterator<Item = Vec<Edge<'_>>> {
-        let transitions = self.cfg.transitions(from).iter().enumerate();
-        transitions.map(move |(number, transition)| {
-            let edges = transition.successors.iter().enumerate();
-            let edges = edges.map(|(index, successor)| Edge {
-                to: successor.to,
-                tasks: self.sends.get(&(from, number, index)),
-            });
-            edges
-                .filter(|edge| self.cfg.number(edge.to).is_some())
-                .collect()
+    pub fn transitions(&self, from: BlockId) -> impl Iterator<Item = BTreeSet<BlockId>> {
+        let transitions = self.cfg.transitions(from).iter();
+        transitions.map(|transition| {
+            let to = transition.successors.iter().map(|successor| successor.to);
+            to.filter(|to| self.cfg.number(*to).is_some()).collect()
         })
     }
 
     /// The blocks that a block leads to.
     pub fn successors(&self, from: BlockId) -> impl Iterator<Item = BlockId> {
         self.cfg.successors(from).map(|successor| successor.to)
+    }
+
+    /// How many tasks one task of a block makes at another; `None` where no send leads there.
+    pub fn sent(&self, from: BlockId, to: BlockId) -> Option<&Bound> {
+        self.sends.get(&(from, to))
+    }
+
+    /// Whether one task of a block may make several at another.
+    pub fn is_many(&self, from: BlockId, to: BlockId) -> bool {
+        let sent = self.sent(from, to);
+        sent.is_some_and(|tasks| tasks.exceeds(&Bound::AtMost(1)))
     }
 
     /// Whether a strongly connected component is a cycle.
@@ -133,8 +80,8 @@ impl BoundedGraph {
     }
 }
 
-/// Blocks that are led to at once, each with how many tasks a send makes there.
-type Successors = Vec<(BlockId, Option<Bound>)>;
+/// What is led to at once.
+type Successors = ThinVec<Successor>;
 
 /// Where a jump is written.
 #[derive(Clone, Copy)]
@@ -154,9 +101,9 @@ struct Builder<'g> {
     gates: BTreeMap<NodeId, NodeId>,
     /// Fan-outs that lead on as a whole, as far as they are known.
     fan_outs: Vec<Block>,
-    sends: BTreeMap<(BlockId, usize, usize), Bound>,
-    /// Blocks to which several tasks are sent.
-    sent: BTreeSet<BlockId>,
+    /// Of the jump that is read, how many tasks its sends make, by where they lead.
+    sending: BTreeMap<BlockId, Bound>,
+    sends: BTreeMap<(BlockId, BlockId), Bound>,
 }
 
 impl<'g> Builder<'g> {
@@ -169,69 +116,60 @@ impl<'g> Builder<'g> {
             graph,
             gates: capped.map(|(id, _)| id).zip(ids).collect(),
             fan_outs: Vec::new(),
+            sending: BTreeMap::new(),
             sends: BTreeMap::new(),
-            sent: BTreeSet::new(),
         }
     }
 
     fn build(mut self) -> BoundedGraph {
         let graph = self.graph;
-        let start = graph.start.jumps();
-        let start: Vec<_> = start
-            .flat_map(|jump| self.jump(jump, Site::Graph))
-            .map(|to| (EdgeKind::Edge, to))
-            .collect();
-        let start = self.transitions(BlockId::Entry, start);
+        let mut start = Vec::new();
+        for jump in graph.start.jumps() {
+            start.extend(self.transitions(BlockId::Entry, (EdgeKind::Edge, jump), Site::Graph));
+        }
         let mut nodes = IdVec::new();
         for (id, node) in graph.nodes.entries() {
-            let after = self.after(node);
-            let transitions = self.transitions(BlockId::Node(id), after);
+            let transitions = self.after(BlockId::Node(id), node);
             nodes.push(block(node, None, transitions));
         }
         let mut joins = IdVec::new();
         for (id, join) in graph.joins.entries() {
-            let to = self.alone(&join.to);
+            let (id, jump) = (BlockId::Join(id), (EdgeKind::Edge, &join.to));
             let members = join.members.iter();
             joins.push(JoinBlock {
                 members: members.map(|member| (*member, Span::default())).collect(),
-                transitions: self.transitions(BlockId::Join(id), to),
+                transitions: self.transitions(id, jump, Site::Graph).into(),
                 span: Span::default(),
             });
         }
         let mut caps = BTreeMap::new();
-        let mut gates = Vec::new();
-        for (id, gate) in self.gates.clone() {
-            let node = graph.nodes.get(id);
-            let Some((node, visits)) =
-                node.and_then(|node| Some((node, node.max_visits.as_ref()?)))
-            else {
+        for (id, node) in graph.nodes.entries() {
+            let (entered, gate) = (BlockId::Node(id), self.way_in(id));
+            let Some(visits) = &node.max_visits else {
                 continue;
             };
-            caps.insert(BlockId::Node(id), visits.limit.into());
+            caps.insert(entered, visits.limit.into());
             // What comes to a gate as one task each goes on as one task each.
-            let enter = vec![(BlockId::Node(id), Some(Bound::AtMost(1)))];
-            let mut to = vec![(EdgeKind::Edge, enter)];
-            to.extend(self.alone(&visits.to));
-            let gate = BlockId::Node(gate);
-            gates.push((
-                gate,
-                block(node, Some(Synthetic::Choice), self.transitions(gate, to)),
-            ));
+            self.sends.insert((gate, entered), Bound::AtMost(1));
+            let mut to = vec![transition(EdgeKind::Edge, [successor(entered)].into())];
+            to.extend(self.transitions(gate, (EdgeKind::Edge, &visits.to), Site::Graph));
+            nodes.push(block(node, Some(Synthetic::Choice), to));
         }
-        for (id, mut gate) in gates {
-            if let Some(enter) = gate
-                .transitions
-                .first_mut()
-                .and_then(|t| t.successors.first_mut())
-            {
-                enter.many = self.sent.contains(&id);
-            }
-            nodes.push(gate);
+        for (id, gate) in &self.gates {
+            let many = self.sends.keys().any(|(_, to)| *to == BlockId::Node(*gate));
+            let gate = nodes.get_mut(*gate);
+            let entered = gate
+                .into_iter()
+                .flat_map(|gate| &mut gate.transitions)
+                .flat_map(|to| &mut to.successors);
+            entered
+                .filter(|to| to.to == BlockId::Node(*id))
+                .for_each(|to| to.many = many);
         }
-        self.fan_outs
-            .into_iter()
-            .for_each(|block| _ = nodes.push(block));
-        let mut cfg = ControlFlowGraph::new(start.into_iter().collect(), nodes, joins);
+        for fan_out in self.fan_outs {
+            nodes.push(fan_out);
+        }
+        let mut cfg = ControlFlowGraph::new(start, nodes, joins);
         cfg.exits = !graph.exits.is_empty();
         BoundedGraph {
             name: graph.name.clone(),
@@ -243,79 +181,40 @@ impl<'g> Builder<'g> {
     }
 
     /// All that may happen when a node is done, skipped or has failed. Where its visits are used up, its gate leads on.
-    fn after(&mut self, node: &'g Node) -> Vec<(EdgeKind, Successors)> {
+    fn after(&mut self, id: BlockId, node: &'g Node) -> Vec<Transition> {
+        let flow = self.flow;
+        let joins = node.joins.iter();
+        let joins: Successors = joins.map(|join| successor(BlockId::Join(*join))).collect();
         let mut all = Vec::new();
+        for jump in node.jumps().filter(|(kind, _)| *kind != EdgeKind::Visits) {
+            all.extend(self.transitions(id, jump, Site::Node(node)));
+        }
+        for own in all.iter_mut().filter(|to| to.kind.is_own_way()) {
+            own.successors.extend(joins.iter().cloned());
+        }
         if node.next.is_none() {
-            all.push((EdgeKind::Edge, Vec::new()));
+            all.insert(0, transition(EdgeKind::Edge, joins));
         }
-        for (kind, jump) in node.jumps().filter(|(kind, _)| *kind != EdgeKind::Visits) {
-            let to = self.jump(jump, Site::Node(node)).into_iter();
-            all.extend(to.map(|to| (kind, to)));
-        }
-        for (_, to) in all.iter_mut().filter(|(kind, _)| kind.is_own_way()) {
-            to.extend(node.joins.iter().map(|join| (BlockId::Join(*join), None)));
-        }
-        let called = node.called().and_then(|id| self.flow.graphs.get(id));
+        let called = node.called().and_then(|id| flow.graphs.get(id));
         for name in called.into_iter().flat_map(|called| &called.leaves) {
-            all.push((EdgeKind::Child, self.named(name, node)));
+            all.push(transition(EdgeKind::Child, self.named(name, node)));
         }
-        let tools = node
-            .work
-            .tools()
-            .iter()
-            .filter_map(|tool| self.flow.tools.get(*tool));
-        let bodies = tools.filter_map(|tool| tool.body.as_ref());
+        let tools = node.work.tools().iter();
+        let bodies = tools.filter_map(|tool| flow.tools.get(*tool)?.body.as_ref());
         for jump in bodies.flat_map(|body| &body.goto).flat_map(Route::jumps) {
-            let to = self.jump(jump, Site::Tool(node)).into_iter();
-            all.extend(to.map(|to| (EdgeKind::Tool, to)));
+            all.extend(self.transitions(id, (EdgeKind::Tool, jump), Site::Tool(node)));
         }
         all
     }
 
-    /// The transitions of a block, what leads nowhere to the end.
+    /// The transitions of a jump of a block: one, or one for each name that it may compute.
     fn transitions(
         &mut self,
         from: BlockId,
-        all: Vec<(EdgeKind, Successors)>,
-    ) -> ThinVec<Transition> {
-        let mut transitions = ThinVec::with_capacity(all.len());
-        for (number, (kind, mut to)) in all.into_iter().enumerate() {
-            if to.is_empty() {
-                to.push((BlockId::End, None));
-            }
-            let successors = to.into_iter().enumerate().map(|(index, (to, tasks))| {
-                let many = tasks.as_ref().is_some_and(is_many);
-                if many {
-                    self.sent.insert(to);
-                }
-                if let Some(tasks) = tasks {
-                    self.sends.insert((from, number, index), tasks);
-                }
-                Successor {
-                    to,
-                    many,
-                    span: Span::default(),
-                }
-            });
-            transitions.push(Transition {
-                kind,
-                successors: successors.collect(),
-                writes: ThinVec::new(),
-                span: Span::default(),
-            });
-        }
-        transitions
-    }
-
-    /// A jump that is the only way on.
-    fn alone(&mut self, jump: &'g Jump) -> Vec<(EdgeKind, Successors)> {
-        let to = self.jump(jump, Site::Graph).into_iter();
-        to.map(|to| (EdgeKind::Edge, to)).collect()
-    }
-
-    /// The alternatives of a jump: one, or one for each name that it may compute.
-    fn jump(&mut self, jump: &'g Jump, site: Site<'g>) -> Vec<Successors> {
-        let mut sure = Vec::new();
+        (kind, jump): (EdgeKind, &'g Jump),
+        site: Site<'g>,
+    ) -> Vec<Transition> {
+        let mut sure = Successors::new();
         let mut computed: Vec<&[End]> = Vec::new();
         for target in &jump.to {
             match (target, site) {
@@ -326,7 +225,7 @@ impl<'g> Builder<'g> {
         }
         computed.retain(|ends| !ends.is_empty());
         let mut named = |end: &'g End| self.target(&end.to, Site::Graph);
-        match computed.as_slice() {
+        let all: Vec<Successors> = match computed.as_slice() {
             [] => vec![sure],
             [ends] => {
                 let with = |end| sure.iter().cloned().chain(named(end)).collect();
@@ -337,16 +236,29 @@ impl<'g> Builder<'g> {
                 sure.extend(several.iter().copied().flatten().flat_map(named));
                 vec![sure]
             }
+        };
+        for (to, mut tasks) in std::mem::take(&mut self.sending) {
+            // An arrow beside a send makes one more. An arrow of another transition makes one.
+            if all
+                .iter()
+                .flatten()
+                .any(|arrow| arrow.to == to && !arrow.many)
+            {
+                tasks = tasks.plus(Bound::AtMost(1));
+            }
+            let known = self.sends.remove(&(from, to)).unwrap_or(Bound::AtMost(1));
+            self.sends.insert((from, to), known.max(tasks));
         }
+        all.into_iter().map(|to| transition(kind, to)).collect()
     }
 
     fn target(&mut self, target: &'g Target, site: Site<'g>) -> Successors {
-        match (target, site) {
-            (Target::Node(id), _) => vec![(self.way_in(*id), None)],
-            (Target::End, _) => vec![(BlockId::End, None)],
-            (Target::Fail { .. }, _) => vec![(BlockId::Fail, None)],
-            (Target::Parent(_), _) => vec![(BlockId::Leave, None)],
-            (Target::Named(name), Site::Tool(node)) => self.named(name, node),
+        let to = match (target, site) {
+            (Target::Node(id), _) => self.way_in(*id),
+            (Target::End, _) => BlockId::End,
+            (Target::Fail { .. }, _) => BlockId::Fail,
+            (Target::Parent(_), _) => BlockId::Leave,
+            (Target::Named(name), Site::Tool(node)) => return self.named(name, node),
             (
                 Target::Each {
                     var,
@@ -356,7 +268,9 @@ impl<'g> Builder<'g> {
                     ..
                 },
                 _,
-            ) => self.send(*worker, (var, items), then, site),
+            ) => {
+                return self.send(*worker, (var, items), then, site);
+            }
             (
                 Target::NamedEach {
                     var,
@@ -366,18 +280,21 @@ impl<'g> Builder<'g> {
                     ..
                 },
                 Site::Tool(node),
-            ) => match node.end(worker) {
-                Some(Target::Node(worker)) => self.send(*worker, (var, items), then, site),
-                _ => Vec::new(),
-            },
-            _ => Vec::new(),
-        }
+            ) => {
+                return match node.end(worker) {
+                    Some(Target::Node(worker)) => self.send(*worker, (var, items), then, site),
+                    _ => Successors::new(),
+                };
+            }
+            _ => return Successors::new(),
+        };
+        [successor(to)].into()
     }
 
     /// Where the `ends` of a node lead by a name.
     fn named(&mut self, name: &str, node: &'g Node) -> Successors {
         let to = node.end(name);
-        to.map_or(Vec::new(), |to| self.target(to, Site::Graph))
+        to.map_or(Successors::new(), |to| self.target(to, Site::Graph))
     }
 
     /// A send. Where its fan-out leads on as a whole, that is a block of its own, which leads to what comes behind its tasks.
@@ -397,30 +314,34 @@ impl<'g> Builder<'g> {
                 Site::Graph | Site::Tool(_) => None,
             },
         };
-        let tasks = scope.most(items).map_or_else(
-            || {
-                let (list, graph) = (&items.text, &self.graph.name);
-                Bound::unbounded(format!(
-                    "`each {var} in {list}` in graph `{graph}` makes any number of tasks"
-                ))
-            },
-            Bound::AtMost,
-        );
-        let mut to = vec![(self.way_in(worker), Some(tasks))];
-        let behind = then.iter().flat_map(|target| self.target(target, site));
-        let behind: Successors = behind.collect();
-        let leads_on = behind.iter().any(|(to, _)| matches!(to, BlockId::Node(_)));
-        let Some(node) = self.graph.nodes.get(worker).filter(|_| leads_on) else {
-            to.extend(behind);
-            return to;
+        let unbounded = || {
+            let (list, graph) = (&items.text, &self.graph.name);
+            Bound::unbounded(format!(
+                "`each {var} in {list}` in graph `{graph}` makes any number of tasks"
+            ))
         };
-        let count = self.graph.nodes.len() + self.gates.len() + self.fan_outs.len();
-        let id = BlockId::Node(NodeId(count as u32));
-        let transitions = self.transitions(id, vec![(EdgeKind::Edge, behind)]);
-        let fan_out = Some(Synthetic::FanOut(worker));
-        self.fan_outs.push(block(node, fan_out, transitions));
-        to.push((id, None));
-        to
+        let tasks = scope.most(items).map_or_else(unbounded, Bound::AtMost);
+        let tasks_at = Successor {
+            many: true,
+            ..successor(self.way_in(worker))
+        };
+        let before = self.sending.remove(&tasks_at.to);
+        self.sending
+            .insert(tasks_at.to, before.into_iter().chain([tasks]).sum());
+        let mut behind: Successors = then
+            .iter()
+            .flat_map(|target| self.target(target, site))
+            .collect();
+        let leads_on = behind.iter().any(|to| matches!(to.to, BlockId::Node(_)));
+        if let Some(node) = self.graph.nodes.get(worker).filter(|_| leads_on) {
+            let count = self.graph.nodes.len() + self.gates.len() + self.fan_outs.len();
+            let to = vec![transition(EdgeKind::Edge, behind)];
+            self.fan_outs
+                .push(block(node, Some(Synthetic::FanOut(worker)), to));
+            behind = [successor(BlockId::Node(NodeId(count as u32)))].into();
+        }
+        behind.insert(0, tasks_at);
+        behind
     }
 
     /// The gate of a node, or the node.
@@ -429,15 +350,36 @@ impl<'g> Builder<'g> {
     }
 }
 
+fn successor(to: BlockId) -> Successor {
+    Successor {
+        to,
+        many: false,
+        span: Span::default(),
+    }
+}
+
+/// A transition; what leads nowhere leads to the end.
+fn transition(kind: EdgeKind, mut successors: Successors) -> Transition {
+    if successors.is_empty() {
+        successors.push(successor(BlockId::End));
+    }
+    Transition {
+        kind,
+        successors,
+        writes: ThinVec::new(),
+        span: Span::default(),
+    }
+}
+
 /// A node, or what stands beside it.
-fn block(node: &Node, synthetic: Option<Synthetic>, transitions: ThinVec<Transition>) -> Block {
+fn block(node: &Node, synthetic: Option<Synthetic>, transitions: Vec<Transition>) -> Block {
     Block {
         name: node.name.clone(),
         span: Span::default(),
         branch: synthetic.is_none() && matches!(node.work, Work::Branch),
         defer: synthetic != Some(Synthetic::Choice) && node.defer,
         synthetic,
-        transitions,
+        transitions: transitions.into(),
         writes: ThinVec::new(),
     }
 }

@@ -13,7 +13,7 @@ use crate::check::cfg::model::Synthetic;
 use super::bound::Bound;
 use super::count::Counts;
 use super::cycle::Cycle;
-use super::graph::{BoundedGraph, Edge};
+use super::graph::BoundedGraph;
 
 /// What several ways at once cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +56,11 @@ pub(super) fn longest(graph: &BoundedGraph, counts: &Counts) -> Bound {
         BlockId::Node(id) => graph.cfg.nodes.get(id).is_some_and(|node| node.defer),
         _ => false,
     };
-    let waiting = graph.blocks().filter(|block| deferred(*block));
+    let waiting = graph.cfg.blocks().filter(|block| deferred(*block));
     // A node that waits for all others begins after them, whatever led to it: a run is what comes before the first such
     // wait, and behind each what comes before the next.
     let begins: Vec<BlockId> = std::iter::once(BlockId::Entry).chain(waiting).collect();
-    let phases = graph.without(deferred);
-    let walk = Walk::new(&phases, own, Together::Longest, counts);
+    let walk = Walk::new(graph, own, Together::Longest, counts);
     walk.cost(&begins).min(by_block)
 }
 
@@ -90,21 +89,27 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// The cost from some blocks on, as often as each is begun at.
+    /// The cost from some blocks on, as often as each is begun at. What leads to one of them ends there.
     fn cost(mut self, begins: &[BlockId]) -> Bound {
-        for members in self.graph.cfg.components_last_first(|_| true) {
+        let rest = |block| !begins.contains(&block);
+        for members in self.graph.cfg.components_last_first(rest) {
             if self.graph.is_cycle(&members) {
                 self.cycle(members);
                 continue;
             }
             for block in members {
-                let cost = self.weight(block).plus(self.after(block, |_| true));
+                let cost = self.begin(block);
                 self.from.insert(block, cost);
             }
         }
         let begins = begins.iter();
-        let costs = begins.map(|block| self.known(*block).times(&self.counts.steps_of(*block)));
+        let costs = begins.map(|block| self.begin(*block).times(&self.counts.steps_of(*block)));
         costs.sum()
+    }
+
+    /// The cost from a block on that is in no cycle.
+    fn begin(&self, block: BlockId) -> Bound {
+        self.weight(block).plus(self.after(block, |_| true))
     }
 
     fn weight(&self, block: BlockId) -> Bound {
@@ -116,14 +121,14 @@ impl<'g> Walk<'g> {
     }
 
     /// The dearest transition of a block, of the ways that `outside` takes.
-    fn after(&self, block: BlockId, outside: impl Fn(BlockId) -> bool) -> Bound {
-        let transitions = self.graph.transitions(block).map(|edges| {
-            let edges = edges.into_iter().filter(|edge| outside(edge.to));
+    fn after(&self, from: BlockId, outside: impl Fn(BlockId) -> bool) -> Bound {
+        let transitions = self.graph.transitions(from).map(|to| {
+            let to = to.into_iter().filter(|to| outside(*to));
             match self.together {
-                Together::Longest => Bound::greatest(edges.map(|edge| self.known(edge.to))),
+                Together::Longest => Bound::greatest(to.map(|to| self.known(to))),
                 Together::Sum => {
-                    let edges = edges.filter(|edge| self.counts_with(block, edge.to));
-                    edges.map(|edge| self.sent(edge)).sum()
+                    let to = to.filter(|to| self.counts_with(from, *to));
+                    to.map(|to| self.led(from, to)).sum()
                 }
             }
         });
@@ -141,35 +146,23 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// What begins where one task is led. Tasks of one send run in one super-step: where they have no
-    /// choice, they all take the same ways on.
-    fn sent(&self, edge: Edge<'_>) -> Bound {
-        let Some(tasks) = edge.tasks else {
-            return self.known(edge.to);
+    /// What begins where one task leads. Tasks of one send run in one super-step: where they have no choice, what they
+    /// lead to is begun once.
+    fn led(&self, from: BlockId, to: BlockId) -> Bound {
+        let Some(tasks) = self.graph.sent(from, to) else {
+            return self.known(to);
         };
-        let mut transitions = self.graph.transitions(edge.to);
-        match (transitions.next(), transitions.next()) {
-            (Some(edges), None) => {
-                let edges = edges.into_iter();
-                let edges = edges.filter(|next| self.counts_with(edge.to, next.to));
-                let after: Bound = edges.map(|next| self.taken(next, tasks)).sum();
-                self.weight(edge.to).times(tasks).plus(after)
+        let once = |next: &BlockId| {
+            let node = matches!(next, BlockId::Node(_)) && !self.graph.cfg.is_branch(*next);
+            node && self.graph.sent(to, *next).is_none()
+        };
+        let transitions: Vec<_> = self.graph.transitions(to).collect();
+        match transitions.as_slice() {
+            [next] if next.iter().all(once) => {
+                let next: Bound = next.iter().map(|next| self.known(*next)).sum();
+                self.weight(to).times(tasks).plus(next)
             }
-            _ => self.known(edge.to).times(tasks),
-        }
-    }
-
-    /// What begins where so many tasks of one super-step are led.
-    fn taken(&self, edge: Edge<'_>, tasks: &Bound) -> Bound {
-        let known = self.known(edge.to);
-        match (edge.tasks, edge.to) {
-            (Some(each), _) => known.times(&tasks.clone().times(each)),
-            (None, BlockId::Join(_)) => {
-                known.times(&tasks.clone().min(self.counts.tasks_of(edge.to)))
-            }
-            // Each decides by itself.
-            (None, to) if self.graph.cfg.is_branch(to) => known.times(tasks),
-            (None, _) => known,
+            _ => self.known(to).times(tasks),
         }
     }
 
