@@ -243,6 +243,7 @@ static TABLE: &[Call] = &[
         "xs.map(x, value)",
         "{% for x in xs %}",
     ),
+    call(&["trim_messages"], "keep_last(state.messages, 20)", ""),
     call(
         &["sorted", "sortBy", "orderBy", "order_by"],
         "xs.sort_by(x, key)",

@@ -217,6 +217,14 @@ impl Checker<'_> {
                 .fact(Fact::Value(of)),
             _ => found,
         };
+        // Members of enums are texts already; Python's have a `value`.
+        let is_text = matches!(of.without_null(), Type::Enum(_));
+        if let Some(of) =
+            path(operand).filter(|_| is_text && ["value", "name"].contains(&&*field.node))
+        {
+            let help = format!("a member of an enum is its text: write `{of}`");
+            return self.report(found.help(help).fix(operand.span.to(field.span), of));
+        }
         let found = found.meant(field.span, field, names, there_are);
         if self.template {
             return self.report(match found.help {

@@ -163,7 +163,13 @@ impl<'a> Case<'a> {
                 node.work.keyword()
             );
             let asked = questions(self.flow, self.graph);
-            let help = meant(named, asked.iter().map(|(path, _)| path.as_str()));
+            let help = match node.work.tools().is_empty() {
+                true => meant(named, asked.iter().map(|(path, _)| path.as_str())),
+                false => Some(
+                    "a call of a tool asks where the tool is `@effect(destructive)` or `@approve`"
+                        .to_owned(),
+                ),
+            };
             let mut misfit = Misfit::value(at, message).help(help);
             misfit.key = by_key;
             self.report(misfit);

@@ -186,13 +186,23 @@ fn matches(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
     }
 }
 
-/// A result that is not of the tool's type, unless the scenario is about refused values.
+/// A result that is not of the tool's type, unless the scenario is about refused values or a handler takes the error.
 fn result(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
     let at = under(reply, [key("result")]);
     let (Some(json), Some(ty)) = (case.suite.part(&at), &tool.returns) else {
         return;
     };
-    if case.is_about(&REFUSED) {
+    let calls = |work: &Work| match work {
+        Work::Call { tool: called, .. } => {
+            let called = case.flow.tools.get(*called);
+            called.is_some_and(|called| called.name == tool.name)
+        }
+        _ => false,
+    };
+    let known = nodes::all(case.flow, case.graph);
+    let mut calling = known.iter().filter(|(_, node)| calls(&node.work));
+    let handled = calling.any(|(path, node)| node.on_error.is_some() || handled_above(case, path));
+    if case.is_about(&REFUSED) || handled || tool.on_error.is_some() {
         return;
     }
     if let Err(wrong) = accept(json, ty, &case.flow.types) {

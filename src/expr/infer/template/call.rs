@@ -261,8 +261,11 @@ impl Checker<'_> {
         let plain = plain(of.clone());
         let jinja = jinja::methods().filter(|found| self.is_method_of(found, &plain));
         let names = ours.chain(jinja).map(FunctionSpec::bare_name);
-        let help = match closest(name, names) {
+        let help = match closest(name, names).filter(|_| !binds) {
             Some(near) => Some(format!("did you mean `{near}`?")),
+            None if binds && *name.node == *"map" => {
+                Some("write `xs | map(attribute=\"name\")`".to_owned())
+            }
             None if filter => Some(format!("it is a filter: `x | {}`", name.node)),
             None if matches!(of, Type::Timestamp | Type::Duration) => Some(
                 "a template has times as texts: take it apart in an expression, in a `let` for instance"
