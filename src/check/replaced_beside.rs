@@ -1,6 +1,6 @@
 //! `:=` beside a write through the reducer: what was written before it in the super-step is dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -23,9 +23,11 @@ pub fn writes(
     if replaced.is_empty() {
         return;
     }
+    let fields: BTreeSet<FieldId> = replaced.keys().map(|(field, _)| *field).collect();
     let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Vec<Write>>> = BTreeMap::new();
     for id in cfg.nodes.ids() {
-        for write in writes_of(cfg, id) {
+        let writes = writes_of(cfg, id).into_iter();
+        for write in writes.filter(|write| fields.contains(&write.field)) {
             let writers = by_field.entry(write.field).or_default();
             writers.entry(id).or_default().push(write);
         }

@@ -60,7 +60,8 @@ impl Checker<'_> {
         let found = function::find(field, true)?;
         let takes = |count: usize| found.arities().any(|arity| arity == count);
         let plain = of.without_null();
-        (takes(1) && !matches!(plain, Type::Record(_) | Type::Json | Type::Error))
+        let is_open = matches!(plain, Type::Record(_) | Type::Json | Type::Error);
+        (takes(1) && !is_open && self.is_method_of(found, &plain))
             .then(|| format!("{}()", field.node))
     }
 }

@@ -93,7 +93,7 @@ fn outputs(case: &mut Case<'_>, path: &str, node: &Node, call: &ModelCall, repli
     let (Some(ty), Some(last)) = (&call.output, replies.last()) else {
         return;
     };
-    if case.is_about(&REFUSED) || node.on_error.is_some() || handled_above(case, path) {
+    if case.is_about(&REFUSED) || is_handled(case, path, node) {
         return;
     }
     let at = under(&last.at, [key("output")]);
@@ -105,14 +105,12 @@ fn outputs(case: &mut Case<'_>, path: &str, node: &Node, call: &ModelCall, repli
     }
 }
 
-/// Whether a caller of the node handles what fails in it.
-fn handled_above(case: &Case<'_>, path: &str) -> bool {
+/// Whether the node, or a caller of it, handles what fails in it.
+fn is_handled(case: &Case<'_>, path: &str, node: &Node) -> bool {
     let callers = path.match_indices('/').map(|(end, _)| path.get(..end));
-    let mut callers = callers.flatten();
-    callers.any(|caller| {
-        let of = nodes::find(case.flow, case.graph, caller);
-        of.is_ok_and(|node| node.on_error.is_some())
-    })
+    let callers = callers.flatten();
+    let mut callers = callers.filter_map(|of| nodes::find(case.flow, case.graph, of).ok());
+    node.on_error.is_some() || callers.any(|caller| caller.on_error.is_some())
 }
 
 /// Whether the scenario looks at what the node's model is told, which may be that a call was refused.
@@ -201,7 +199,7 @@ fn result(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
     };
     let known = nodes::all(case.flow, case.graph);
     let mut calling = known.iter().filter(|(_, node)| calls(&node.work));
-    let handled = calling.any(|(path, node)| node.on_error.is_some() || handled_above(case, path));
+    let handled = calling.any(|(path, node)| is_handled(case, path, node));
     if case.is_about(&REFUSED) || handled || tool.on_error.is_some() {
         return;
     }

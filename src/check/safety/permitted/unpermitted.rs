@@ -134,10 +134,14 @@ impl<'a> Calls<'a> {
 
     /// Follows the permissions of one number.
     pub fn without(&self, number: usize) -> Unpermitted<'_> {
-        let [any, lasting] = [false, true].map(|lasting| Followed {
+        let any = Followed {
             of: number,
-            lasting,
-        });
+            lasting: false,
+        };
+        let lasting = Followed {
+            lasting: true,
+            ..any
+        };
         let mut found = Unpermitted {
             calls: self,
             any: self.reach(any, None),
@@ -148,8 +152,8 @@ impl<'a> Calls<'a> {
         let mut given = nodes.flat_map(|node| node.ahead.iter().chain(&node.behind));
         if given.any(|one| one.of == number && !one.lasts) {
             let lasting = self.reach(lasting, None);
-            let uses = self.users(number).into_iter();
-            let spending = uses.filter(|at| lasting.has(*at)).collect();
+            let mut spending = self.users(number);
+            spending.retain(|at| lasting.has(*at));
             found.once = Some((lasting, self.reach(any, Some(&spending))));
         }
         found
@@ -190,15 +194,15 @@ impl<'a> Calls<'a> {
             more
         });
         let mut reached = Reached(self.graphs.iter().map(|_| Vec::new()).collect());
-        let mut open = match spending {
-            None => self.roots.clone(),
-            Some(spending) => spending.iter().map(|(id, _)| *id).collect(),
+        let begins = match spending {
+            None => self.roots.as_slice(),
+            Some(_) => &[],
         };
-        let mut begun: BTreeSet<GraphId> = match spending {
-            None => self.roots.iter().copied().collect(),
-            Some(_) => BTreeSet::new(),
-        };
-        while let Some(id) = open.pop() {
+        let mut begun: BTreeSet<GraphId> = begins.iter().copied().collect();
+        let spends = spending.into_iter().flatten().map(|(id, _)| *id);
+        // Each graph once, however many of its nodes are spending.
+        let mut open: BTreeSet<GraphId> = begins.iter().copied().chain(spends).collect();
+        while let Some(id) = open.pop_first() {
             let begins = begun.contains(&id);
             let arrows = self.follow(id, (what, &through), begins, spending).arrows;
             let nodes = self.graphs.get(id).into_iter();
@@ -207,11 +211,9 @@ impl<'a> Calls<'a> {
             for called in nodes.filter_map(|(node, _)| node.calls) {
                 open.extend(begun.insert(called).then_some(called));
             }
-            reached
-                .0
-                .get_mut(id)
-                .into_iter()
-                .for_each(|known| known.clone_from(&arrows));
+            if let Some(known) = reached.0.get_mut(id) {
+                *known = arrows;
+            }
         }
         reached
     }

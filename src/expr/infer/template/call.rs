@@ -200,7 +200,7 @@ impl Checker<'_> {
     }
 
     /// Whether values of the type may have a method; of several types, those of each.
-    pub(super) fn is_method_of(&self, found: &FunctionSpec, of: &Type) -> bool {
+    pub(in super::super) fn is_method_of(&self, found: &FunctionSpec, of: &Type) -> bool {
         if let Type::Union(members) = of {
             return members.iter().all(|of| self.is_method_of(found, of));
         }
