@@ -123,16 +123,16 @@ pub(super) fn answered(
         nodes.map(move |(at, node)| ((id, at), graph, node))
     });
     let nodes: Vec<_> = nodes.filter(|(at, ..)| nothing.come_to(*at)).collect();
-    let mut before: Before = nodes
-        .iter()
-        .map(|(at, ..)| (*at, BTreeSet::new()))
-        .collect();
+    let mut before: Vec<Vec<String>> = vec![Vec::new(); nodes.len()];
     for (number, question) in questions.iter().enumerate() {
         let ways = calls.without(flow.tools.len() + number);
-        for (at, passed) in &mut before {
+        for ((at, ..), passed) in nodes.iter().zip(&mut before) {
             passed.extend((!ways.come_to(*at)).then(|| question.clone()));
         }
     }
+    let before = nodes.iter().zip(before);
+    let before = before.map(|((at, ..), passed)| (*at, passed.into_iter().collect()));
+    let before: Before = before.collect();
     let mut asks: BTreeMap<ToolId, BTreeSet<String>> = BTreeMap::new();
     let mut by_tool: BTreeMap<ToolId, Unpermitted> = BTreeMap::new();
     for (at, graph, node) in nodes {

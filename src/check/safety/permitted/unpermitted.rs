@@ -184,13 +184,15 @@ impl<'a> Calls<'a> {
     fn reach(&self, what: Followed, spending: Option<&BTreeSet<(GraphId, NodeId)>>) -> Reached {
         let mut through = vec![false; self.graphs.len()];
         settle_callers(&self.callers, |id| {
+            // Nobody asks what leads through a graph that nothing calls.
+            let called = self.callers.get(id).is_some_and(|by| !by.is_empty());
             let at = id.0 as usize;
-            let more = through.get(at) == Some(&false)
+            let more = called
+                && through.get(at) == Some(&false)
                 && self.follow(id, (what, &through), true, None).leaves;
-            through
-                .get_mut(at)
-                .into_iter()
-                .for_each(|known| *known |= more);
+            if let Some(known) = through.get_mut(at) {
+                *known |= more;
+            }
             more
         });
         let mut reached = Reached(self.graphs.iter().map(|_| Vec::new()).collect());
