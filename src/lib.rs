@@ -74,7 +74,7 @@
 //! environment are touched by `cli`, `embed`, `project`, `scenario` (processes that it ends, and their folders), `backend` and `store`; the clock and chance of a run by
 //! one trait, [`run::ambient`].
 //!
-//! The feature `run` (on by default) has `run`, `store`, `backend`, `scenario` and `evaluate`. Without it a build has what checks, formats, draws and
+//! The feature `run` (on by default) has `run`, `store`, `backend`, `scenario`, `evaluate`, and `cli::running` with the commands that need them. Without it a build has what checks, formats, draws and
 //! audits flows, and needs no runtime, no database and no TLS.
 //!
 //! # A run

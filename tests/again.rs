@@ -1,6 +1,6 @@
 //! What a reader has seen is left out (`--after`).
 
-use graphc::cli::run::again::Again;
+use graphc::cli::running::run::again::Again;
 use graphc::run::event::{Event, EventKind, Speaker};
 use serde_json::Value as Json;
 

@@ -1,6 +1,6 @@
 //! Commands that are shown to be pasted.
 
-use graphc::cli::pasted::quoted;
+use graphc::cli::running::pasted::quoted;
 
 #[test]
 fn words_survive_a_shell() {

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use graphc::cli::run::progress::Progress;
-use graphc::cli::run::watch::Shows;
+use graphc::cli::running::run::progress::Progress;
+use graphc::cli::running::run::watch::Shows;
 use graphc::diag::render::Style;
 use graphc::run::event::{Event, EventKind, Speaker};
 use graphc::run::stream::{BYTES, EVENTS};

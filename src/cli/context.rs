@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::failure::Failure;
-#[cfg(feature = "run")]
-use super::logs::LogOptions;
+use super::running::logs::LogOptions;
 use super::term::{self, ColorChoice, Terminal};
 
 /// Options that every command takes.
@@ -29,7 +28,6 @@ pub struct GlobalOptions {
     /// When to write colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
     pub color: ColorChoice,
-    #[cfg(feature = "run")]
     /// Which logs are shown, and how.
     #[command(flatten)]
     pub logs: LogOptions,
@@ -55,7 +53,6 @@ pub struct Context {
 impl Context {
     /// Enters the folder of `-C`, begins to log and looks at the terminal.
     pub fn new(options: GlobalOptions) -> Result<Self, Failure> {
-        #[cfg(feature = "run")]
         options.logs.start()?;
         if let Some(folder) = &options.directory {
             std::env::set_current_dir(folder).map_err(|error| {

@@ -1,8 +1,5 @@
 //! `graphc import FILE`, and `graphc import mcp SERVER` in [`mcp`].
 
-#[cfg(feature = "run")]
-mod mcp;
-
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -13,7 +10,8 @@ use crate::diag::{Diagnostics, render};
 use crate::import::{self, Gap};
 
 use super::files::{self, Source};
-use super::{Context, Exit, Failure, output, term};
+use super::running::mcp;
+use super::{Context, Exit, Failure, output, present, term};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,13 +20,13 @@ Examples:
   python draw.py | graphc import - --graph Agent -o agent.graph
                                        where draw.py prints app.get_graph(xray=True).draw_mermaid()
   graphc import mcp files -o files.graph
-                                       the tools of the server `files` of graphc.yaml
+                                       the tools that `mcp_servers` of graphc.yaml has at `files`
 
 What the drawing doesn't say is marked GAP in the skeleton, which checks as it is.";
 
 /// Arguments of `graphc import`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = present(EXAMPLES))]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
     /// What is imported in place of a drawing.
@@ -52,23 +50,13 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 pub enum Of {
     /// Declare the tools that an MCP server of `graphc.yaml` offers
-    #[cfg(feature = "run")]
     Mcp(mcp::Args),
-    /// What this build does not have
-    #[cfg(not(feature = "run"))]
-    #[command(hide = true, disable_help_flag = true)]
-    Mcp(super::absent::Args),
 }
 
 /// Writes the skeleton of a flow, and says what it lacks.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    #[cfg(feature = "run")]
     if let Some(Of::Mcp(of)) = &args.of {
         return mcp::run(of, context);
-    }
-    #[cfg(not(feature = "run"))]
-    if let Some(Of::Mcp(_)) = &args.of {
-        return Err(super::absent::part("`import mcp`"));
     }
     let file = args.file.clone().unwrap_or_default();
     let source = files::read(&file)?;

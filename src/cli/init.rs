@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::name;
 
-use super::{Context, Exit, Failure, files};
+use super::{Context, Exit, Failure, files, present};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,7 +70,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let mut written = Vec::new();
     for (path, content) in FILES {
         let path = folder.join(path);
-        let content = content.replace(DIGEST, &digest);
+        let content = present(content).replace(DIGEST, &digest);
         if let Err(error) = write_new(&path, &content) {
             // Half a project is worse than none; what can't be removed stays, and is named next time.
             written.iter().for_each(|path| drop(fs::remove_file(path)));
@@ -84,9 +84,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     for path in &written {
         context.say(&format!("wrote {}", files::shown(path)));
     }
+    let next = present(NEXT);
+    let next = next.trim_end();
     match folder.as_os_str() == "." {
-        true => context.say(NEXT),
-        false => context.say(&NEXT.replace("next:", &format!("next:\n  cd {}", folder.display()))),
+        true => context.say(next),
+        false => context.say(&next.replace("next:", &format!("next:\n  cd {}", folder.display()))),
     }
     Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use crate::base::name;
 const EXAMPLES: &str = "\
 Examples:
   graphc man | man -l -
-  graphc man run > ~/.local/share/man/man1/graphc-run.1";
+  graphc man check > ~/.local/share/man/man1/graphc-check.1";
 
 /// Arguments of `graphc man`.
 #[derive(Debug, clap::Args)]

@@ -5,26 +5,20 @@
 //!
 //! - [`main`] runs the command line on a thread of its own and gives the process's exit status;
 //! - a command is an `Args` struct and a function `run(Args, &Context) -> Result<Exit, Failure>`;
+//! - [`running`] has the commands of the feature `run`, and what the others need of it; a build without it has the same names in
+//!   `absent.rs`, which say that it lacks them;
 //! - results go to stdout through [`output::print`], words for people to stderr through
 //!   [`Context::say`].
 
-#[cfg(not(feature = "run"))]
-mod absent;
 pub mod audit;
 pub mod build;
-#[cfg(feature = "run")]
-pub mod chat;
 pub mod check;
 pub mod completions;
 pub mod context;
 pub mod diff;
 pub mod eval;
-#[cfg(feature = "run")]
-pub mod evaluate;
 pub mod exit;
 pub mod explain;
-#[cfg(feature = "run")]
-pub mod export;
 pub mod failure;
 pub mod files;
 pub mod flow;
@@ -35,30 +29,17 @@ pub mod import;
 pub mod init;
 pub mod json_arg;
 pub mod library;
-#[cfg(feature = "run")]
-mod logs;
 pub mod man;
-#[cfg(feature = "run")]
-pub mod memory;
 pub mod output;
 #[cfg(feature = "run")]
-pub mod pasted;
-#[cfg(feature = "run")]
-pub mod resume;
-#[cfg(feature = "run")]
-pub mod run;
+pub mod running;
+#[cfg(not(feature = "run"))]
+#[path = "absent.rs"]
+pub mod running;
 pub mod scenes;
 pub mod screen;
-#[cfg(feature = "run")]
-pub mod services;
 mod settings;
-#[cfg(feature = "run")]
-pub mod storage;
 pub mod term;
-#[cfg(feature = "run")]
-pub mod test;
-#[cfg(feature = "run")]
-pub mod threads;
 pub mod viz;
 
 use std::ffi::OsString;
@@ -86,10 +67,30 @@ Exit status:
   1  the flow has errors               4  the flow failed
   2  wrong usage, could not start      130  cancelled";
 
+/// Whether this build runs flows.
+pub(crate) const RUNS: bool = cfg!(feature = "run");
+
+/// What a line names that is of no use in a build that runs none.
+const OF_RUNS: [&str; 6] = [
+    "graphc run",
+    "graphc test",
+    "--watch",
+    "--online",
+    "--thread",
+    "mcp",
+];
+
+/// A text without the lines that name what this build lacks.
+fn present(text: &str) -> String {
+    let lacks = |line: &str| !RUNS && OF_RUNS.iter().any(|word| line.contains(word));
+    let lines = text.split_inclusive('\n').filter(|line| !lacks(line));
+    lines.collect()
+}
+
 /// Agent flows as text: a compiler that proves a flow before it runs, and a durable runtime that
 /// runs it
 #[derive(Debug, Parser)]
-#[command(name = "graphc", version, about, long_about = None, after_help = EXAMPLES)]
+#[command(name = "graphc", version, about, long_about = None, after_help = present(EXAMPLES))]
 #[command(
     arg_required_else_help = true,
     propagate_version = false,
@@ -119,36 +120,11 @@ pub enum Command {
     Diff(diff::Args),
     /// Compile a flow to its IR, as JSON or YAML
     Build(build::Args),
-    #[cfg(feature = "run")]
-    /// Run a flow, to its end or to an interrupt
-    Run(run::Args),
-    #[cfg(feature = "run")]
-    /// Go on with a thread: after an interrupt, a crash or a failure
-    Resume(resume::Args),
-    #[cfg(feature = "run")]
-    /// Talk to a flow on the terminal, line by line
-    Chat(chat::Args),
-    #[cfg(feature = "run")]
-    /// Look into the threads of a project: where they stand, their state, their history
-    Threads(threads::Args),
-    #[cfg(feature = "run")]
-    /// Look into the long-term memory of a project
-    Memory(memory::Args),
     /// Draw a flow: for mermaid or Graphviz, as SVG or a page
     Viz(viz::Args),
-    #[cfg(feature = "run")]
-    /// Run the scenarios of flows, offline
-    Test(test::Args),
-    #[cfg(feature = "run")]
-    /// Run a flow, a graph or a node over a data set, and score what comes
-    Evaluate(evaluate::Args),
-    #[cfg(feature = "run")]
-    /// Write what models were asked and said as lines for fine-tuning
-    Export(export::Args),
-    #[cfg(feature = "run")]
-    /// Play one scenario in a process that may be killed; started by `graphc test`
-    #[command(hide = true)]
-    PlayScenario(test::child::Args),
+    /// What runs flows.
+    #[command(flatten)]
+    Running(Box<running::Command>),
     /// Show what the standard library has: its modules, and what each of them exports
     Std(library::Args),
     /// Show the page of a diagnostic: why, a wrong and a right example
@@ -161,15 +137,6 @@ pub enum Command {
     Completions(completions::Args),
     /// Print the manual page of a command, or of all
     Man(man::Args),
-    /// What this build does not have
-    #[cfg(not(feature = "run"))]
-    #[command(
-        name = "run",
-        aliases = ["resume", "chat", "threads", "memory", "test", "evaluate", "export"],
-        hide = true,
-        disable_help_flag = true
-    )]
-    Absent(absent::Args),
 }
 
 /// Runs the command line and gives the exit status of the process.
@@ -224,33 +191,14 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Audit(args) => audit::run(args, context),
         Command::Diff(args) => diff::run(args, context),
         Command::Fmt(args) => fmt::run(args, context),
-        #[cfg(feature = "run")]
-        Command::Test(args) => test::run(args, context),
-        #[cfg(feature = "run")]
-        Command::Evaluate(args) => evaluate::run(args, context),
-        #[cfg(feature = "run")]
-        Command::Export(args) => export::run(args, context),
-        #[cfg(feature = "run")]
-        Command::PlayScenario(args) => test::child::run(args, context),
         Command::Build(args) => build::run(args, context),
-        #[cfg(feature = "run")]
-        Command::Run(args) => run::run(args, context),
-        #[cfg(feature = "run")]
-        Command::Resume(args) => resume::run(args, context),
-        #[cfg(feature = "run")]
-        Command::Chat(args) => chat::run(args, context),
-        #[cfg(feature = "run")]
-        Command::Threads(args) => threads::run(args, context),
-        #[cfg(feature = "run")]
-        Command::Memory(args) => memory::run(args, context),
         Command::Viz(args) => viz::run(args, context),
+        Command::Running(command) => running::dispatch(*command, context),
         Command::Std(args) => library::run(args, context),
         Command::Import(args) => import::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
-        #[cfg(not(feature = "run"))]
-        Command::Absent(_) => Err(absent::command()),
     }
 }

@@ -1,18 +1,12 @@
 //! `graphc.yaml` of a project, read for a command.
 
-#[cfg(feature = "run")]
-use std::sync::Arc;
-
 use crate::base::SourceMap;
 use crate::diag::codes::Level;
 use crate::diag::{Diagnostics, render};
-#[cfg(feature = "run")]
-use crate::project::bindings::Bindings;
 use crate::project::config::{self, Config, LintLevel};
 
 use super::flow::Naming;
-#[cfg(feature = "run")]
-use super::logs;
+use super::running::logs;
 use super::{Context, Exit, Failure, files, term};
 use crate::embed::flows::load_flows;
 use crate::project::Project;
@@ -27,25 +21,6 @@ pub fn load(
     sources: &mut SourceMap,
 ) -> Result<Config, Failure> {
     read(project, context, sources)?.map_err(|found| say(&found, sources, context, Exit::Unusable))
-}
-
-#[cfg(feature = "run")]
-/// What serves the tools that scenarios of a project have really called. `variables`, those of services, go before the environment's.
-pub fn bindings(
-    project: &Project,
-    context: &Context,
-    variables: &[(String, String)],
-) -> Result<Bindings, Failure> {
-    let mut sources = SourceMap::new();
-    let environment = environment(project, variables)?;
-    let config = read_in(project, context, &mut sources, &environment)?;
-    let bindings = Bindings {
-        config: config.map_err(|found| say(&found, &sources, context, Exit::Unusable))?,
-        folder: project.home.clone(),
-        sources: Arc::new(sources),
-        secrets: Arc::default(),
-    };
-    Ok(bindings.with_secrets(&environment))
 }
 
 /// The same, with what is wrong as diagnostics.
@@ -71,7 +46,7 @@ pub fn environment(
 }
 
 /// The same, by an environment.
-fn read_in(
+pub(super) fn read_in(
     project: &Project,
     context: &Context,
     sources: &mut SourceMap,
@@ -103,7 +78,6 @@ fn read_in(
     let file = sources.add(&name, &text);
     let config = config::load(sources, file, profile, env);
     Ok(config.map(|mut config| {
-        #[cfg(feature = "run")]
         logs::hide(&config.secrets());
         load_flows(&mut config, &project.home);
         config

@@ -50,75 +50,37 @@ pub mod flows;
 pub mod load;
 
 #[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use async_trait::async_trait;
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use tokio_util::sync::CancellationToken;
-
-pub use crate::project::text::FileError;
-#[cfg(feature = "run")]
 pub use build::{BuildError, EngineBuilder};
 pub use load::{LoadError, Refused, load};
 
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::backend::logs::logs;
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::backend::telemetry::Telemetry;
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::backend::telemetry::settings::TelemetrySettings;
 #[doc(no_inline)]
 pub use crate::ir::ErrorKind;
+pub use crate::project::text::FileError;
 #[cfg(feature = "run")]
 #[doc(no_inline)]
-pub use crate::run::ambient::Ambient;
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::engine::{
-    Edit, Edited, Engine, Fork, Gone, RunOptions, RunResult, StartError, Written,
+pub use {
+    crate::backend::logs::logs,
+    crate::backend::telemetry::{Telemetry, settings::TelemetrySettings},
+    crate::run::ambient::Ambient,
+    crate::run::engine::{
+        Edit, Edited, Engine, Fork, Gone, RunOptions, RunResult, StartError, Written,
+    },
+    crate::run::error::{Passage, RunError},
+    crate::run::event::{Event, EventKind, Mode, Speaker},
+    crate::run::extern_node::{ExternCall, ExternNode},
+    crate::run::half_join::HalfJoin,
+    crate::run::interrupt::{Answer, OpenInterrupt},
+    crate::run::journal::Durability,
+    crate::run::memory::{Embedder, Embedding, Settings as MemorySettings},
+    crate::run::model::{
+        CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
+        OutputSpec, ToolCallRequest, ToolChoice, ToolSpec, Usage,
+    },
+    crate::run::observe::{Asked, CallEnd, CallKey, Observed, Observer, RunKey, RunStart},
+    crate::run::store::{Effects, RunState, Store, StoreError},
+    crate::run::stream::{EventSink, EventStream, channel},
+    crate::run::tool::{Permit, ToolBackend, ToolCall, ToolError},
+    crate::store::{MemoryStore, PostgresStore, SqliteStore},
+    async_trait::async_trait,
+    tokio_util::sync::CancellationToken,
 };
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::error::{Passage, RunError};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::event::{Event, EventKind, Mode, Speaker};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::extern_node::{ExternCall, ExternNode};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::half_join::HalfJoin;
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::interrupt::{Answer, OpenInterrupt};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::journal::Durability;
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::memory::{Embedder, Embedding, Settings as MemorySettings};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::model::{
-    CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
-    OutputSpec, ToolCallRequest, ToolChoice, ToolSpec, Usage,
-};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::observe::{Asked, CallEnd, CallKey, Observed, Observer, RunKey, RunStart};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::store::{Effects, RunState, Store, StoreError};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::stream::{EventSink, EventStream, channel};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::run::tool::{Permit, ToolBackend, ToolCall, ToolError};
-#[cfg(feature = "run")]
-#[doc(no_inline)]
-pub use crate::store::{MemoryStore, PostgresStore, SqliteStore};

@@ -4,8 +4,6 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-#[cfg(feature = "run")]
-use crate::backend::bind::{Needs, wrong_address};
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::literal_secret::literal_secrets_of_scenarios;
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
@@ -18,8 +16,7 @@ use crate::project::scenario;
 use crate::project::tried::Row;
 
 use super::super::flow::Analysed;
-#[cfg(feature = "run")]
-use super::super::storage;
+use super::super::running::online::{Needs, wrong_address};
 use super::super::{Context, Failure, files, scenes, settings};
 use super::effects;
 use super::unfit::{self, Served};
@@ -48,9 +45,6 @@ pub struct Findings {
     parts: Vec<Vec<FileId>>,
     /// Whether flows are kept, for scenarios to be held against.
     played: bool,
-    /// Whether what they need of the outside is tried.
-    online: bool,
-    #[cfg(feature = "run")]
     /// What they need of the outside, where that is to be tried.
     pub needs: Option<Needs>,
     /// What was tried.
@@ -62,13 +56,11 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// None yet. `played`: scenarios will be held against the flows. `online`: what they need is to be tried.
-    pub fn new(played: bool, online: bool) -> Self {
+    /// None yet. `played`: scenarios will be held against the flows. `needs`: gets what the flows need, where that is to be tried.
+    pub fn new(played: bool, needs: Option<Needs>) -> Self {
         Self {
             played,
-            online,
-            #[cfg(feature = "run")]
-            needs: online.then(|| Needs::new(storage::DEFAULT)),
+            needs,
             ..Self::default()
         }
     }
@@ -150,7 +142,7 @@ impl Findings {
             })
             .collect();
         let path = project.settings.clone().unwrap_or_default();
-        let wanted = self.played || self.online || context.profile.is_some();
+        let wanted = self.played || self.needs.is_some() || context.profile.is_some();
         let flow = wanted.then(|| analysis.flow()).flatten();
         if let Some(Some(config)) = self.settings.get(&path)
             && unfit::speaks(config)
@@ -175,11 +167,9 @@ impl Findings {
                 let place = declared(&ids, &self.sources);
                 let folder = &project.home;
                 // What is missing is said by what is tried.
-                #[cfg(feature = "run")]
                 if let Some(needs) = &mut self.needs {
                     needs.add(flow, config, folder, &place);
-                }
-                if !self.online && context.profile.is_some() {
+                } else if context.profile.is_some() {
                     let lacking = lacking(flow, config, folder, &place, &wrong_address);
                     self.diagnostics.append(lacking);
                 }
@@ -333,12 +323,6 @@ fn relative_to_here(path: &Path) -> String {
     let here = crate::project::here().ok();
     let inside = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     files::shown(inside.as_deref().unwrap_or(path))
-}
-
-/// What is wrong with an address of PostgreSQL: without the store nothing is known of it.
-#[cfg(not(feature = "run"))]
-fn wrong_address(_: &str, _: &Path) -> Option<String> {
-    None
 }
 
 /// A path without links, so that each file has one.

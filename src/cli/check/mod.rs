@@ -1,17 +1,13 @@
 //! `graphc check [PATH..]`
 //!
-//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain, [`online`] tries what the flows need, [`table`] shows it, [`watch`] checks again
+//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain, [`table`] shows what [`online`] has tried. [`watch`] checks again
 //! whenever a file changes.
 
 mod effects;
 pub mod fix;
 pub mod gather;
-#[cfg(feature = "run")]
-mod online;
 mod table;
 mod unfit;
-#[cfg(feature = "run")]
-pub mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -22,8 +18,9 @@ use crate::diag::{Diagnostics, Level, codes, render};
 
 use super::files::Kind;
 use super::flow;
+use super::running::{online, watch};
 use super::scenes::{self, ENDING};
-use super::{Context, Exit, Failure, files, output, term};
+use super::{Context, Exit, Failure, RUNS, files, output, present, term};
 
 use fix::Mended;
 use gather::Findings;
@@ -42,13 +39,14 @@ Examples:
 
 Exit status:
   0  nothing is wrong (--deny warning: or doubtful)
-  1  findings of that level, with --online also what is missing (--deny warning: or doubtful)
+  1  findings of that level (--deny warning: or doubtful)
+     with --online also what is missing
   2  wrong usage, a file that isn't there
   130  --watch or --online was ended by Ctrl-C";
 
 /// Arguments of `graphc check`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = present(EXAMPLES))]
 pub struct Args {
     /// Files, folders to search for `*.graph`, or `-` for stdin; this folder where none is named
     #[arg(value_name = "PATH")]
@@ -63,10 +61,10 @@ pub struct Args {
     #[arg(long)]
     pub fix: bool,
     /// Check again whenever a file changes, until Ctrl-C
-    #[arg(long, conflicts_with = "fix")]
+    #[arg(long, conflicts_with = "fix", hide = !RUNS)]
     pub watch: bool,
     /// Try every provider, tool, server and store that the flows need, and show a table; no model and no tool is called
-    #[arg(long, conflicts_with = "watch")]
+    #[arg(long, conflicts_with = "watch", hide = !RUNS)]
     pub online: bool,
 }
 
@@ -96,19 +94,13 @@ pub enum Deny {
 
 /// Checks all flows and says what was found.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    #[cfg(feature = "run")]
     if args.watch {
         return watch::watch(&args, context);
-    }
-    #[cfg(not(feature = "run"))]
-    if args.watch || args.online {
-        return Err(super::absent::part("`--watch` and no `--online`"));
     }
     let mut found = find(&args, context)?;
     if args.fix {
         found = mend(found, &args, context)?;
     }
-    #[cfg(feature = "run")]
     if let Some(needs) = found.needs.take() {
         found.rows = Some(online::rows(needs, context)?);
     }
@@ -148,7 +140,8 @@ fn mend(mut found: Findings, args: &Args, context: &Context) -> Result<Findings,
     Ok(found)
 }
 
-fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
+/// What is found in all that the arguments name.
+pub(super) fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
     let here = [PathBuf::from(".")];
     let paths = match args.paths.as_slice() {
         [] => &here,
@@ -157,7 +150,8 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
     let scenarios = files::each_once(paths, scenarios);
     let alone = files::each_once(paths, settings_alone)?;
     let played = scenarios.as_ref().is_ok_and(|found| !found.is_empty());
-    let mut found = Findings::new(played, args.online);
+    let needs = args.online.then(online::needs).transpose()?;
+    let mut found = Findings::new(played, needs);
     for path in &alone {
         found.settings_alone(path, context)?;
     }
@@ -241,7 +235,7 @@ fn misnamed(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Notes are for programs, and for people who ask for more.
-fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failure> {
+pub(super) fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failure> {
     let (all, sources) = (&found.diagnostics, &found.sources);
     let rows = found.rows.as_deref();
     let mut shown = all.clone();

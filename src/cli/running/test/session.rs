@@ -6,7 +6,9 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::backend::service::{Fault, Services};
-use crate::cli::{Context, Failure, services, settings};
+use crate::cli::running::bindings;
+use crate::cli::running::services;
+use crate::cli::{Context, Failure};
 use crate::scenario::crash::Launcher;
 use crate::scenario::group::{self, Bench, Group};
 
@@ -51,7 +53,7 @@ impl TestSession<'_> {
         let mut bench = self.bench(file);
         bench.launcher.env = services.variables().to_vec();
         let variables = services.variables();
-        match settings::bindings(&file.project, self.context, variables) {
+        match bindings::load(&file.project, self.context, variables) {
             Ok(bindings) => bench.bindings = bindings,
             Err(failure) => return Ok(Err(load::broken(&file.path, failure))),
         }

@@ -1,14 +1,23 @@
-//! `--online`: tries what the flows need, all at the same time, and shows how far it is.
+//! `graphc check --online`: tries what the flows need, all at the same time, and shows how far it is.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::backend::bind::Needs;
 use crate::backend::group;
 use crate::backend::probe::{self, Group};
 use crate::project::tried::Row;
 
-use super::super::run::{process, signals};
-use super::super::{Context, Exit, Failure, screen};
+use super::run::{process, signals};
+use super::{Context, Exit, Failure, screen, storage};
+
+pub use crate::backend::bind::{Needs, wrong_address};
+
+/// Gets what the flows need.
+///
+/// # Errors
+/// Where this build can't try it.
+pub fn needs() -> Result<Needs, Failure> {
+    Ok(Needs::new(storage::DEFAULT))
+}
 
 /// A row for each thing that the flows need. Ctrl-C ends it, and what was started for it.
 ///

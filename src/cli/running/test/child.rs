@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::backend::group;
-use crate::cli::{Context, Exit, Failure, settings};
+use crate::cli::running::bindings;
+use crate::cli::{Context, Exit, Failure};
 use crate::scenario::crash::{Job, play_here};
 use crate::scenario::group::{open_store, stage};
 use crate::scenario::play::Stage;
@@ -43,7 +44,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let scenario = file.suite.scenarios.get(job.scenario);
     let scenario = scenario.ok_or_else(|| failed(&"there is no such scenario"))?;
     // Services run already: their variables are in the environment.
-    let bindings = settings::bindings(&file.project, context, &[])?;
+    let bindings = bindings::load(&file.project, context, &[])?;
     let store = open_store(Some(job.store.clone()));
     let stage = stage(scenario, &file.plan, &bindings, &store);
     let stage = stage.map_err(|finding| failed(&finding.message))?;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::super::run::signals;
-use super::super::scenes::ENDING;
-use super::super::{Context, Exit, Failure};
-use super::{Args, find, show};
+use super::run::signals;
+use super::scenes::ENDING;
+use super::{Context, Exit, Failure};
+use crate::cli::check::{Args, find, show};
 use crate::project::{self, SETTINGS};
 
 /// After a change, how long it must be quiet: an editor writes a file in several steps.

@@ -8,8 +8,8 @@ use crate::base::{SourceMap, name};
 use crate::import::tools::{Effect, OfferedTool, declarations};
 use crate::project::Project;
 
-use super::super::run::process;
-use super::super::{Context, Exit, Failure, files, output, settings};
+use super::run::process;
+use super::{Context, Exit, Failure, files, output, settings};
 
 const EXAMPLES: &str = "\
 Examples:

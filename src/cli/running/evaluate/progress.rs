@@ -6,7 +6,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use crate::backend::group;
-use crate::cli::run::signals;
+use crate::cli::running::run::signals;
 use crate::cli::{Exit, screen, term};
 
 /// Counts runs in one line on a terminal, until there are no more.

@@ -12,6 +12,7 @@ use crate::project::fit::fit;
 use crate::project::scenario::{self, Suite};
 use crate::run::plan::{Plan, plan};
 
+use crate::cli::running::bindings;
 use crate::cli::scenes::{self, ENDING};
 use crate::cli::{Context, Exit, Failure, files, flow, settings};
 
@@ -156,7 +157,7 @@ pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Bo
     };
     let plan = plan.ok_or_else(|| broken(Failure::silent(Exit::Errors)))?;
     let project = flow::project_of(&flow, context).map_err(&broken)?;
-    let bindings = settings::bindings(&project, context, &suite.likely_variables());
+    let bindings = bindings::load(&project, context, &suite.likely_variables());
     let bindings = bindings.map_err(&broken)?;
     let misfits = fit(&suite, &plan.flow, Some(&bindings.config));
     if misfits.has_errors() {

@@ -1,9 +1,4 @@
 //! `graphc viz FILE`
-//!
-//! [`way`] reads from the store where a thread went.
-
-#[cfg(feature = "run")]
-pub mod way;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,7 +9,8 @@ use clap::ValueEnum;
 use crate::ir::{Flow, GraphId, Work};
 use crate::viz::{Drawing, Form, draw};
 
-use super::{Context, Exit, Failure, files, flow, folder, output};
+use super::running::way;
+use super::{Context, Exit, Failure, RUNS, files, flow, folder, output, present};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +23,7 @@ Examples:
 
 /// Arguments of `graphc viz`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = present(EXAMPLES))]
 pub struct Args {
     /// The flow: `*.graph`, its folder, its IR, or `-` for stdin
     #[arg(value_name = "FILE")]
@@ -48,10 +44,10 @@ pub struct Args {
     )]
     pub xray: Option<u32>,
     /// Mark where a thread went: visits, where it stands, what it waits for
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", hide = !RUNS)]
     pub thread: Option<String>,
     /// Where threads are kept, in place of the settings' store: `sqlite:PATH`, `postgres://..`
-    #[arg(long, value_name = "URL", requires = "thread")]
+    #[arg(long, value_name = "URL", requires = "thread", hide = !RUNS)]
     pub store: Option<String>,
     /// Leave out what explains arrows and borders
     #[arg(long)]
@@ -88,15 +84,8 @@ pub fn run(mut args: Args, context: &Context) -> Result<Exit, Failure> {
     let depth = args.xray.unwrap_or(0);
     let trace = match &args.thread {
         Some(thread) => {
-            #[cfg(not(feature = "run"))]
-            return Err(super::absent::part(&format!(
-                "store that could have the thread `{thread}`"
-            )));
-            #[cfg(feature = "run")]
-            {
-                let store = args.store.clone();
-                Some(way::read(thread, store, &flow, &loaded.project, context)?)
-            }
+            let store = args.store.clone();
+            Some(way::read(thread, store, &flow, &loaded.project, context)?)
         }
         None => None,
     };

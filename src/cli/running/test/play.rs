@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 
 use crate::backend::group;
-use crate::cli::run::signals;
+use crate::cli::running::run::signals;
 use crate::cli::{Context, Exit, Failure, STACK_BYTES};
 use crate::ir::Flow;
 use crate::project::scenario::Scenario;

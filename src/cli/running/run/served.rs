@@ -13,6 +13,7 @@ use crate::project::bindings::Bindings;
 use crate::project::config::Config;
 use crate::run::backends::Backends;
 
+use super::super::bindings;
 use super::super::{Context, Exit, Failure, settings};
 use super::scene::Scene;
 
@@ -46,7 +47,7 @@ impl Served {
         if let Some(scene) = scene {
             services = runtime.block_on(scene.services(&project.home, context))?;
             if let Some(services) = &services {
-                bindings = settings::bindings(project, context, services.variables())?;
+                bindings = bindings::load(project, context, services.variables())?;
             }
             let profile = scene.script.scenario().profile.as_ref();
             let profile = profile.map(|profile| profile.value.as_str());

@@ -7,7 +7,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::telemetry::Telemetry;
 use crate::base::{SourceMap, Span};
-use crate::cli::run::telemetry;
+use crate::cli::running::run::telemetry;
 use crate::cli::{Context, Exit, Failure, files, flow, settings};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::evaluate::fit::fit;

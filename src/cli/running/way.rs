@@ -15,10 +15,10 @@ use crate::run::schedule;
 use crate::run::store::{CheckpointInfo, RunState, Source, ThreadStatus};
 use crate::viz::trace::{Step, Trace};
 
-use super::super::run::process::runtime;
-use super::super::storage::Place;
-use super::super::threads::{Format, Shelf, failed};
-use super::super::{Context, Exit, Failure, settings};
+use super::run::process::runtime;
+use super::storage::Place;
+use super::threads::{Format, Shelf, failed};
+use super::{Context, Exit, Failure, settings};
 use crate::project::Project;
 
 /// Checkpoints read at once.
