@@ -9,6 +9,7 @@
 // What several of the others share.
 mod cluster;
 mod install;
+mod terminal;
 
 mod again;
 mod cli;
