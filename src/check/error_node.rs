@@ -25,10 +25,9 @@ pub fn names(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
 }
 
 fn of(program: &Program, graph: &Graph, route: &Route, served: &[NodeId], diags: &mut Diagnostics) {
-    let Route::Arms(arms, _) = route else { return };
     let mut said: Vec<(&str, &Expr)> = Vec::new();
-    for arm in arms {
-        compared(arm.when.as_ref(), &mut said);
+    for when in route.conditions() {
+        compared(when, &mut said);
     }
     if said.is_empty() || graph.broken {
         return;
@@ -47,14 +46,14 @@ fn of(program: &Program, graph: &Graph, route: &Route, served: &[NodeId], diags:
 }
 
 /// Texts that a condition compares `error.node` with.
-fn compared<'a>(when: Option<&'a Expr>, said: &mut Vec<(&'a str, &'a Expr)>) {
+fn compared<'a>(when: &'a Expr, said: &mut Vec<(&'a str, &'a Expr)>) {
     let is_node = |expr: &Expr| path(expr).is_some_and(|path| path == "error.node");
     let mut note = |expr: &'a Expr| {
         if let ExprKind::Literal(Literal::String(text)) = &expr.kind {
             said.push((text.as_ref(), expr));
         }
     };
-    let mut open: Vec<&Expr> = when.into_iter().collect();
+    let mut open = vec![when];
     while let Some(expr) = open.pop() {
         match &expr.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => open.push(inner),

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
+use crate::ast::expr::{BinaryOp, Expr, ExprKind};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::fold::inline::{Inliner, LetValue, inlined, let_values};
-use crate::expr::fold::same::same;
+use crate::expr::fold::inline::{Inliner, inlined, let_values};
 use crate::expr::infer::path;
 use crate::ir::{FieldId, JoinId, NodeId};
+use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Each, Graph, Jump, Node, Route, TargetKind};
 
 use super::cfg::effect::WritesOnWays;
@@ -57,7 +57,7 @@ pub fn passed_over(
     // The fields that any empty list leaves without a value, found when first asked for. What no list is to blame for is
     // reported by itself.
     let mut candidates: Option<Vec<FieldId>> = None;
-    for (sender, each, at) in unled(graph) {
+    for (sender, each, at) in unguarded(graph) {
         let Some(worker) = each.worker.filter(|_| !is_full(graph, &each.items)) else {
             continue;
         };
@@ -150,74 +150,43 @@ pub fn decided(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
     }
 }
 
-/// Fan-outs without `then` whose arm doesn't show that the list is not empty, nor a `require` or `skip` of the node that sends: that
-/// node, the fan-out and its place.
-fn unled(graph: &Graph) -> Vec<(Option<NodeId>, &Each, Span)> {
-    let mut shown = BTreeSet::new();
-    for route in graph.start.iter().chain(&graph.on_error) {
-        shown.extend(full(route, &[]));
-    }
-    for node in &graph.nodes {
-        let lets = lets_behind_set(graph, node);
-        let own = node.goto.iter().map(|goto| &goto.node);
-        for route in own.chain(node.on_error.as_deref()) {
-            shown.extend(full(route, &lets));
+/// Fan-outs without `then` of a list that no condition of who sends asks about: the node that sends, the fan-out and its place.
+fn unguarded(graph: &Graph) -> impl Iterator<Item = (Option<NodeId>, &Each, Span)> {
+    graph.jumps().flat_map(move |(maker, jump)| {
+        let all = lone(jump).filter(move |(each, _)| !is_asked(graph, maker, &each.items));
+        all.map(move |(each, at)| (maker.node(), each, at))
+    })
+}
+
+/// Whether a condition of who makes a jump reads something that a list is made of.
+fn is_asked(graph: &Graph, maker: Maker, items: &Expr) -> bool {
+    let node = maker.node().and_then(|id| graph.nodes.get(id));
+    let routes: Vec<&Route> = match (maker, node) {
+        (Maker::Start, _) => graph.start.iter().collect(),
+        (Maker::Handler, _) => graph.on_error.iter().collect(),
+        (_, Some(node)) => {
+            let goto = node.goto.iter().map(|goto| &goto.node);
+            goto.chain(node.on_error.as_deref()).collect()
         }
-        let requires = node.requires.iter();
-        let requires = requires.map(|require| (inlined(&require.condition, &lets), true));
-        let skips = node
-            .skips
-            .iter()
-            .map(|skip| (inlined(&skip.when, &lets), false));
-        let asked: Vec<_> = requires.chain(skips).collect();
-        let not_empty = |each: &Each| {
-            let items = inlined(&each.items, &lets);
-            let mut asked = asked.iter();
-            asked.any(|(when, holds)| fills(when, *holds, &items))
-        };
-        let ways = node.jumps().filter(|(kind, _)| kind.is_own_way());
-        let full = ways
-            .flat_map(|(_, jump)| lone(jump))
-            .filter(|(each, _)| not_empty(each));
-        shown.extend(full.map(|(_, at)| at));
-    }
-    let all = graph
-        .jumps()
-        .flat_map(|(maker, jump)| lone(jump).map(move |(each, at)| (maker.node(), each, at)));
-    all.filter(|(_, _, at)| !shown.contains(at)).collect()
-}
-
-/// What the `let`s of a node stand for on its way on: those that read what its `set` writes stand for the values of before.
-fn lets_behind_set(graph: &Graph, node: &Node) -> Vec<LetValue> {
-    let written: BTreeSet<FieldId> = node.set.iter().filter_map(|item| item.field).collect();
-    let mut lets = let_values(&node.lets);
-    lets.retain(|known| read(graph, &written, &known.value).is_none());
-    lets
-}
-
-/// The fan-outs of a route whose arm shows that the list is not empty.
-fn full(route: &Route, lets: &[LetValue]) -> Vec<Span> {
-    let Route::Arms(arms, _) = route else {
-        return Vec::new();
+        _ => Vec::new(),
     };
-    let asked = arms.iter().map(|arm| arm.when.as_ref());
-    let asked: Vec<_> = asked
-        .map(|when| when.map(|when| inlined(when, lets)))
-        .collect();
-    let mut full = Vec::new();
-    for (at, arm) in arms.iter().enumerate() {
-        let before = asked.iter().take(at).flatten();
-        let own = asked.get(at).into_iter().flatten().map(|when| (when, true));
-        let asked: Vec<_> = own.chain(before.map(|when| (when, false))).collect();
-        let not_empty = |each: &Each| {
-            let items = inlined(&each.items, lets);
-            let mut asked = asked.iter();
-            asked.any(|(when, holds)| fills(when, *holds, &items))
-        };
-        let own = lone(&arm.jump).filter(|(each, _)| not_empty(each));
-        full.extend(own.map(|(_, at)| at));
+    let lets = node.map_or_else(Vec::new, |node| let_values(&node.lets));
+    let listed = paths(&inlined(items, &lets));
+    let routes = routes.into_iter().flat_map(Route::conditions);
+    let mut asked = routes.chain(node.into_iter().flat_map(Node::asked_ahead));
+    asked.any(|when| !paths(&inlined(when, &lets)).is_disjoint(&listed))
+}
+
+/// The names and fields that an expression reads.
+fn paths(expr: &Expr) -> BTreeSet<String> {
+    let (mut open, mut found) = (vec![expr], BTreeSet::new());
+    while let Some(expr) = open.pop() {
+        match path(expr) {
+            Some(path) => _ = found.insert(path),
+            None => expr.each_part(|part| open.push(part)),
+        }
     }
-    full
+    found
 }
 
 fn lone(jump: &Jump) -> impl Iterator<Item = (&Each, Span)> {
@@ -227,6 +196,9 @@ fn lone(jump: &Jump) -> impl Iterator<Item = (&Each, Span)> {
     })
 }
 
+/// Methods whose list is empty only where the one that they are called on is.
+const AS_LONG: [&str; 5] = ["map", "sort", "sortBy", "reverse", "distinct"];
+
 /// Whether a list has an element whatever happens.
 fn is_full(graph: &Graph, items: &Expr) -> bool {
     match &items.kind {
@@ -234,103 +206,16 @@ fn is_full(graph: &Graph, items: &Expr) -> bool {
         ExprKind::Binary(op, left, right) if op.node == BinaryOp::Add => {
             is_full(graph, left) || is_full(graph, right)
         }
-        _ => {
-            let items = whole(items);
-            let field = path(items).and_then(|path| graph.field(path.strip_prefix("state.")?));
-            let length = field.and_then(|field| graph.fields.get(field)?.constraints.len);
-            matches!(items.kind, ExprKind::List(_)) && is_full(graph, items)
-                || length.is_some_and(|(least, _)| least > 0)
-        }
-    }
-}
-
-/// The list that another is made of, with as many elements, or the first of them.
-fn whole(items: &Expr) -> &Expr {
-    match &items.kind {
         ExprKind::Call {
-            target: Some(target),
+            target: Some(of),
             function,
             args,
-        } => {
-            let first = |args: &[Expr]| match args {
-                [from, to] => size(from) == Some(0) && size(to) != Some(0),
-                _ => false,
-            };
-            match function.node.as_str() {
-                "map" | "sort" | "sortBy" | "reverse" | "distinct" if args.len() < 3 => {
-                    whole(target)
-                }
-                "slice" if first(args) => whole(target),
-                _ => items,
-            }
+        } if AS_LONG.contains(&function.node.as_str()) && args.len() < 3 => is_full(graph, of),
+        _ => {
+            let field = path(items).and_then(|path| graph.field(path.strip_prefix("state.")?));
+            let length = field.and_then(|field| graph.fields.get(field)?.constraints.len);
+            length.is_some_and(|(least, _)| least > 0)
         }
-        _ => items,
-    }
-}
-
-/// The number that an expression is.
-fn size(expr: &Expr) -> Option<i64> {
-    match &expr.kind {
-        ExprKind::Literal(Literal::Int(number)) => Some(*number),
-        _ => None,
-    }
-}
-
-/// Whether a condition that `holds`, or doesn't, shows that a list is not empty.
-fn fills(when: &Expr, holds: bool, items: &Expr) -> bool {
-    let own = |list: &Expr| same(whole(list), whole(items));
-    match &when.kind {
-        ExprKind::Unary(UnaryOp::Not, of) => fills(of, !holds, items),
-        ExprKind::Logical(op, parts) => match (op, holds) {
-            (LogicalOp::And, true) | (LogicalOp::Or, false) => {
-                parts.iter().any(|part| fills(part, holds, items))
-            }
-            _ => parts.iter().all(|part| fills(part, holds, items)),
-        },
-        ExprKind::Binary(op, _, list) if op.node == BinaryOp::In => holds && own(list),
-        ExprKind::Binary(op, left, right) => {
-            // What the comparison says of an empty list is not so.
-            let empty = |side: &Expr| match &side.kind {
-                ExprKind::List(elements) if elements.is_empty() => Some(0),
-                ExprKind::Call {
-                    target,
-                    function,
-                    args,
-                } if function.node == "size" => {
-                    let mut of = target.as_deref().into_iter().chain(args);
-                    of.next().filter(|of| own(of)).map(|_| 0)
-                }
-                _ if own(side) => Some(0),
-                _ => size(side),
-            };
-            let speaks = [left, right].iter().any(|side| {
-                let parts = side.parts();
-                own(side) || parts.iter().any(|part| own(part))
-            });
-            let (Some(one), Some(other)) = (empty(left), empty(right)) else {
-                return false;
-            };
-            let says = match op.node {
-                BinaryOp::Equal => one == other,
-                BinaryOp::NotEqual => one != other,
-                BinaryOp::Less => one < other,
-                BinaryOp::LessEqual => one <= other,
-                BinaryOp::Greater => one > other,
-                BinaryOp::GreaterEqual => one >= other,
-                _ => return false,
-            };
-            speaks && says != holds
-        }
-        ExprKind::Call {
-            target: Some(list),
-            function,
-            ..
-        } => match function.node.as_str() {
-            "exists" | "exists_one" | "existsOne" => holds && own(list),
-            "all" => !holds && own(list),
-            _ => false,
-        },
-        _ => false,
     }
 }
 
@@ -347,10 +232,10 @@ fn routes<'g>(
         let Some(node) = graph.nodes.get(id) else {
             continue;
         };
-        if let Some(Route::Arms(arms, _)) = node.goto.as_ref().map(|goto| &goto.node) {
+        if let Some(goto) = &node.goto {
             let lets = let_values(&node.lets);
             let mut read = Inliner::new(&lets);
-            let asked = arms.iter().filter_map(|arm| arm.when.as_ref());
+            let asked = goto.node.conditions();
             found.extend(asked.map(|when| (when.span, read.read(when))));
         }
         let own = cfg.transitions(BlockId::Node(id)).iter();

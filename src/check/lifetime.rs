@@ -11,7 +11,7 @@ use crate::resolve::exprs;
 use crate::resolve::program::{Field, Graph, Node, Program, Work};
 
 use super::cfg::build::called_bodies;
-use super::cfg::{BlockId, ControlFlowGraph, Successor, Transition, Write, Written};
+use super::cfg::{BlockId, BlockSet, ControlFlowGraph, Transition, Write, Written};
 use super::types::flow_state::has_first_value;
 
 /// Warns of `persist` before a field that lives with the thread as it is, or that no checkpoint holds.
@@ -55,7 +55,6 @@ pub struct Reads<'a> {
     forks: Vec<&'a Transition>,
     /// Nodes by where they begin.
     nodes: Vec<(u32, NodeId)>,
-    seen: Vec<bool>,
 }
 
 impl<'a> Reads<'a> {
@@ -82,7 +81,6 @@ impl<'a> Reads<'a> {
             nodes,
             by_field,
             forks: cfg.start.iter().chain(ways).filter(forks).collect(),
-            seen: vec![false; cfg.nodes.len() + cfg.joins.len()],
         }
     }
 
@@ -111,7 +109,7 @@ impl<'a> Reads<'a> {
     }
 
     /// Where a field is written, if none of the reads may come behind a write.
-    fn unseen(&mut self, program: &Program, field: FieldId, reads: &[Span]) -> Option<Span> {
+    fn unseen(&self, program: &Program, field: FieldId, reads: &[Span]) -> Option<Span> {
         let writes = |writes: &[Write]| {
             let mut writes = writes.iter();
             writes
@@ -130,12 +128,12 @@ impl<'a> Reads<'a> {
             return None;
         }
         let mut written = None;
-        let mut writers = Vec::new();
+        let mut writers = BTreeSet::new();
         for (id, stop) in self.cfg.nodes.entries() {
             let own = writes(&stop.writes).or_else(|| stop.transitions.iter().find_map(on));
             if let Some(span) = own {
                 written = written.or(Some(span));
-                writers.push(id);
+                writers.insert(id);
             }
         }
         let mut readers = BTreeSet::new();
@@ -161,56 +159,26 @@ impl<'a> Reads<'a> {
     }
 
     /// Whether one of the readers may run in a later super-step than one of the writers: on a way from it, or beside it.
-    fn may_follow(&mut self, writers: &[NodeId], readers: &BTreeSet<NodeId>) -> bool {
-        let mut open: Vec<BlockId> = writers.iter().map(|id| BlockId::Node(*id)).collect();
-        if self.forward(open.clone(), readers) {
-            return true;
-        }
-        if self.forks.is_empty() {
-            return false;
-        }
-        self.seen.fill(false);
-        while let Some(block) = open.pop() {
-            if self.enter(block) {
-                open.extend(self.cfg.predecessors(block));
+    fn may_follow(&self, writers: &BTreeSet<NodeId>, readers: &BTreeSet<NodeId>) -> bool {
+        let lead_to = |nodes: &BTreeSet<NodeId>| {
+            let mut all = BlockSet::new(self.cfg);
+            for node in nodes {
+                let before = self.cfg.all_before(BlockId::Node(*node));
+                before.for_each(|block| _ = all.insert(block));
             }
-        }
-        let before = |goal: &Successor| {
-            let number = self.cfg.number(goal.to);
-            number.is_some_and(|number| self.seen.get(number) == Some(&true))
+            all
         };
-        let forks = self.forks.iter();
-        let forks = forks.filter(|way| way.successors.iter().any(before));
-        let beside = forks.flat_map(|way| &way.successors).map(|goal| goal.to);
-        let beside = beside.collect();
-        self.forward(beside, readers)
-    }
-
-    /// Whether a way leads from one of the spots to a reader.
-    fn forward(&mut self, mut open: Vec<BlockId>, readers: &BTreeSet<NodeId>) -> bool {
-        self.seen.fill(false);
-        while let Some(block) = open.pop() {
-            for goal in self
-                .cfg
-                .transitions(block)
-                .iter()
-                .flat_map(|way| &way.successors)
-            {
-                if matches!(goal.to, BlockId::Node(id) if readers.contains(&id)) {
-                    return true;
-                }
-                if self.enter(goal.to) {
-                    open.push(goal.to);
-                }
-            }
-        }
-        false
-    }
-
-    /// Whether a block is come to for the first time.
-    fn enter(&mut self, block: BlockId) -> bool {
-        let seen = self.cfg.number(block).and_then(|n| self.seen.get_mut(n));
-        seen.is_some_and(|seen| !std::mem::replace(seen, true))
+        let (to_read, to_write) = (lead_to(readers), lead_to(writers));
+        let leads_on = |block: BlockId| {
+            let mut behind = self.cfg.successors(block);
+            behind.any(|goal| to_read.contains(goal.to))
+        };
+        let mut forks = self.forks.iter().map(|way| &way.successors);
+        writers.iter().any(|id| leads_on(BlockId::Node(*id)))
+            || forks.any(|goals| {
+                goals.iter().any(|goal| to_write.contains(goal.to))
+                    && goals.iter().any(|goal| leads_on(goal.to))
+            })
     }
 }
 

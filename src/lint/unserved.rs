@@ -7,7 +7,7 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{NodeId, ToolId};
-use crate::resolve::program::{Graph, ModelCall, Node, Route, TargetKind, ToolList, ToolUse, Work};
+use crate::resolve::program::{Graph, ModelCall, Node, TargetKind, ToolList, ToolUse, Work};
 
 use super::cx::Cx;
 
@@ -167,11 +167,7 @@ fn behind(graph: &Graph, from: NodeId) -> Option<Vec<&Node>> {
 
 /// Texts that the conditions of a node's route compare with.
 fn words(node: &Node) -> impl Iterator<Item = &str> {
-    let arms = match node.goto.as_ref().map(|goto| &goto.node) {
-        Some(Route::Arms(arms, _)) => arms.as_slice(),
-        _ => &[],
-    };
-    let conditions = arms.iter().filter_map(|arm| arm.when.as_ref());
+    let conditions = node.goto.iter().flat_map(|goto| goto.node.conditions());
     let skips = node.skips.iter().map(|skip| &skip.when);
     conditions.chain(skips).flat_map(texts)
 }

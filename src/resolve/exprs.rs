@@ -366,9 +366,7 @@ impl<'a> Found<'a> {
     }
 
     fn route(&mut self, route: &'a Route) {
-        if let Route::Arms(arms, _) = route {
-            self.exprs(arms.iter().filter_map(|arm| arm.when.as_ref()));
-        }
+        self.exprs(route.conditions());
         route.jumps().for_each(|jump| self.jump(jump));
     }
 

@@ -1,5 +1,6 @@
 //! All jumps of a graph, each with who makes it. Rules that gather jumps by hand forget one kind or another; here are all.
 
+use crate::ast::expr::Expr;
 use crate::ir::{EdgeKind, JoinId, NodeId};
 
 use super::graph::Graph;
@@ -51,6 +52,14 @@ impl Node {
             .chain(errors.map(|jump| (EdgeKind::Error, jump)))
             .chain(visits.map(|jump| (EdgeKind::Visits, jump)))
             .chain(timeout.map(|jump| (EdgeKind::Timeout, jump)))
+    }
+}
+
+impl Node {
+    /// The conditions that are asked ahead of the work: of each `require` and `skip`.
+    pub fn asked_ahead(&self) -> impl Iterator<Item = &Expr> {
+        let required = self.requires.iter().map(|require| &require.condition);
+        required.chain(self.skips.iter().map(|skip| &skip.when))
     }
 }
 

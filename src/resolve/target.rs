@@ -137,6 +137,15 @@ impl Route {
         self.jumps().flat_map(Jump::targets)
     }
 
+    /// The conditions of its arms, in order.
+    pub fn conditions(&self) -> impl Iterator<Item = &Expr> {
+        let arms = match self {
+            Route::Always(_) => [].as_slice(),
+            Route::Arms(arms, _) => arms.as_slice(),
+        };
+        arms.iter().filter_map(|arm| arm.when.as_ref())
+    }
+
     /// All of it.
     pub fn span(&self) -> Span {
         match self {

@@ -37,8 +37,6 @@ pub struct Past {
     pub transition: usize,
     /// Whether it may come back to the member in another round.
     pub back: bool,
-    /// Whether it may come to the join by another member, which then waits in vain.
-    pub meets: bool,
 }
 
 /// How the members of each join come to it, two by two.
@@ -61,8 +59,6 @@ struct Pair {
     back: Option<Span>,
     /// Ways behind their fork that lead past the first one.
     past: Vec<Past>,
-    /// Joins behind their fork that lead to the first one: where one of them waits in vain, it doesn't come.
-    joins: Vec<JoinId>,
 }
 
 impl Arrivals {
@@ -89,12 +85,6 @@ impl Arrivals {
     pub fn past(&self, join: JoinId) -> BTreeSet<Past> {
         let pairs = self.pairs(join).into_iter().flatten();
         pairs.flat_map(|pair| pair.past.iter().copied()).collect()
-    }
-
-    /// Members of a join, each with a join that leads to it behind the fork.
-    pub fn behind_joins(&self, join: JoinId) -> impl Iterator<Item = (NodeId, JoinId)> {
-        let pairs = self.pairs(join).into_iter().flatten();
-        pairs.flat_map(|pair| pair.joins.iter().map(|inner| (pair.member, *inner)))
     }
 }
 
@@ -132,15 +122,6 @@ pub fn half_filled(
     }
 }
 
-/// The joins among blocks.
-fn joins_in(blocks: &BTreeSet<BlockId>) -> Vec<JoinId> {
-    let joins = blocks.iter().filter_map(|block| match block {
-        BlockId::Join(join) => Some(*join),
-        _ => None,
-    });
-    joins.collect()
-}
-
 struct Search<'a> {
     cfg: &'a ControlFlowGraph,
     join: JoinId,
@@ -169,7 +150,6 @@ impl<'a> Search<'a> {
             again: false,
             back: None,
             past: Vec::new(),
-            joins: Vec::new(),
         };
         // Blocks between the fork and the member, and those of them that the fork leads to.
         let mut region = BTreeSet::from([BlockId::Node(member)]);
@@ -205,7 +185,6 @@ impl<'a> Search<'a> {
         }
         if pair.path.is_empty() {
             pair.past = self.ways_past(member, &region, begins);
-            pair.joins = joins_in(&region);
         }
         pair
     }
@@ -349,14 +328,11 @@ impl<'a> Search<'a> {
                 if back && to().any(|to| region.contains(&to)) {
                     continue;
                 }
-                let mut others = self.cfg.members(self.join).filter(|of| *of != member);
-                let meets = !back && others.any(|of| to().any(|to| self.leads(to, node, of)));
                 past.push(Past {
                     member,
                     from: block,
                     transition: at,
                     back,
-                    meets,
                 });
             }
         }

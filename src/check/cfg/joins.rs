@@ -1,6 +1,6 @@
 //! What comes to joins beside other tasks, and when the joins lead on there.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::base::bit_set::ChunkedBitSet;
@@ -30,6 +30,8 @@ pub(super) struct Arrivals {
     with: IdVec<JoinId, ChunkedBitSet>,
     /// Joins that may lead on beside more than when they were last looked at.
     changed: BTreeSet<JoinId>,
+    /// By place, the places that come to be beside it in this round, one by one: its row grows once, at the end.
+    pending: BTreeMap<TokenPlace, ChunkedBitSet>,
 }
 
 impl Arrivals {
@@ -43,6 +45,7 @@ impl Arrivals {
             shown: BTreeSet::new(),
             with: cfg.joins.iter().map(|_| ChunkedBitSet::new()).collect(),
             changed: BTreeSet::new(),
+            pending: BTreeMap::new(),
         }
     }
 
@@ -192,6 +195,9 @@ impl MayHappenInParallel<'_> {
                     });
                 }
             }
+        }
+        for (place, more) in std::mem::take(&mut self.joins.pending) {
+            self.grow(place, &Rc::new(more));
         }
         !changed.is_empty()
     }
@@ -351,6 +357,14 @@ impl MayHappenInParallel<'_> {
         }
         let right = Rc::new(right.clone());
         left.iter().for_each(|place| self.grow(place, &right));
-        right.iter().for_each(|place| self.grow(place, left));
+        let mut places = left.iter();
+        match (places.next(), places.next()) {
+            (Some(only), None) => {
+                for place in right.iter() {
+                    self.joins.pending.entry(place).or_default().insert(only);
+                }
+            }
+            _ => right.iter().for_each(|place| self.grow(place, left)),
+        }
     }
 }

@@ -99,7 +99,6 @@ impl<'a> LeavesUnwritten<'a> {
     fn settle(&mut self) {
         let cfg = self.cfg;
         let past = self.ways_past();
-        let behind = self.behind_joins();
         let blocks: Vec<BlockId> = cfg.blocks().collect();
         cfg.settle(blocks.into_iter().rev(), |block, again| {
             if self.look(block) {
@@ -107,15 +106,8 @@ impl<'a> LeavesUnwritten<'a> {
             }
             // Ways past a member belong to the node that takes them: whatever they lead to, it is looked at again.
             for (join, past) in past.get(&block).into_iter().flatten() {
-                if !self.lose(*join, past) {
-                    continue;
-                }
-                let mut more = vec![*join];
-                while let Some(join) = more.pop() {
-                    again.extend(cfg.members(join).map(BlockId::Node));
-                    for (outer, member) in behind.get(&join).into_iter().flatten() {
-                        more.extend(self.lose_behind(join, *outer, *member).then_some(*outer));
-                    }
+                if self.lose(*join, past) {
+                    again.extend(cfg.members(*join).map(BlockId::Node));
                 }
             }
         });
@@ -132,79 +124,16 @@ impl<'a> LeavesUnwritten<'a> {
         past
     }
 
-    /// By join, the joins with a member that it leads to.
-    fn behind_joins(&self) -> HashMap<JoinId, Vec<(JoinId, NodeId)>> {
-        let mut behind: HashMap<JoinId, Vec<(JoinId, NodeId)>> = HashMap::new();
-        for outer in self.cfg.joins.ids() {
-            for (member, inner) in self.known.arrivals.behind_joins(outer) {
-                behind.entry(inner).or_default().push((outer, member));
-            }
-        }
-        behind
-    }
-
-    /// Where the inner join waits in vain, the member of the outer one doesn't come; whether more can be avoided.
-    fn lose_behind(&mut self, inner: JoinId, outer: JoinId, member: NodeId) -> bool {
-        let mut avoided = self.effects.tracked.none();
-        let inner = self.lost.get(&inner).into_iter().flatten();
-        inner.for_each(|(_, lost)| _ = avoided.join(lost));
-        self.lose_fields(outer, member, &avoided)
-    }
-
-    fn lose_fields(&mut self, join: JoinId, member: NodeId, avoided: &FieldSet) -> bool {
-        let lost = self.lost.entry(join).or_default().entry(member);
-        let lost = lost.or_insert_with(|| self.effects.tracked.none());
-        lost.join(avoided)
-    }
-
     /// Looks at a way past a member of a join again; whether more can be avoided where the join waits in vain.
     fn lose(&mut self, join: JoinId, past: &Past) -> bool {
         let Some(transition) = self.cfg.transitions(past.from).get(past.transition) else {
             return false;
         };
         let writes = self.effects.sure(self.cfg, past.from, past.transition);
-        let mut avoided = self.on(transition, Some(past.from), writes.clone());
-        if past.meets {
-            avoided.join(&self.met(join, transition, &writes));
-        }
-        self.lose_fields(join, past.member, &avoided)
-    }
-
-    /// What can be avoided on a way past a member of a join, where it comes to the join by another member and waits in vain.
-    fn met(&self, join: JoinId, first: &Transition, writes: &FieldSet) -> FieldSet {
-        let waits = BlockId::Join(join);
-        let mut blocks = BTreeSet::new();
-        let mut open: Vec<BlockId> = first.successors.iter().map(|to| to.to).collect();
-        while let Some(block) = open.pop() {
-            if block != waits && self.cfg.number(block).is_some() && blocks.insert(block) {
-                open.extend(self.cfg.successors(block).map(|to| to.to));
-            }
-        }
-        // What is avoided from each block where all that comes to the join stays there.
-        let mut avoided = HashMap::from([(waits, self.effects.tracked.all())]);
-        let on = |avoided: &HashMap<BlockId, FieldSet>, way, from, writes| {
-            let at = |to: &Successor| {
-                let own = avoided.get(&to.to).filter(|_| !to.many);
-                own.or_else(|| self.at(to, from)).cloned()
-            };
-            self.on_from(way, from, writes, at)
-        };
-        self.cfg
-            .settle(blocks.iter().rev().copied(), |block, again| {
-                let mut more = false;
-                for (at, way) in self.cfg.transitions(block).iter().enumerate() {
-                    let writes = self.effects.sure(self.cfg, block, at);
-                    let left = on(&avoided, way, Some(block), writes);
-                    let known = avoided.entry(block);
-                    let known = known.or_insert_with(|| self.effects.tracked.none());
-                    more |= known.join(&left);
-                }
-                if more {
-                    let before = self.cfg.predecessors(block);
-                    again.extend(before.filter(|block| blocks.contains(block)));
-                }
-            });
-        on(&avoided, first, None, writes.clone())
+        let avoided = self.on(transition, Some(past.from), writes);
+        let lost = self.lost.entry(join).or_default().entry(past.member);
+        let lost = lost.or_insert_with(|| self.effects.tracked.none());
+        lost.join(&avoided)
     }
 
     /// Looks at a block again; whether more can be avoided from it.
@@ -251,23 +180,13 @@ impl<'a> LeavesUnwritten<'a> {
             .then_some(exits.transition)
     }
 
-    fn on(&self, transition: &Transition, from: Option<BlockId>, writes: FieldSet) -> FieldSet {
-        let at = |successor: &Successor| self.at(successor, from).cloned();
-        self.on_from(transition, from, writes, at)
-    }
-
     /// What a way can avoid, by what its goals do.
-    fn on_from(
-        &self,
-        transition: &Transition,
-        from: Option<BlockId>,
-        writes: FieldSet,
-        at: impl Fn(&Successor) -> Option<FieldSet>,
-    ) -> FieldSet {
+    fn on(&self, transition: &Transition, from: Option<BlockId>, writes: FieldSet) -> FieldSet {
         let mut avoided = self.effects.tracked.all();
         for successor in &transition.successors {
-            match (at(successor), self.lost_at(successor, from)) {
-                (Some(mut set), lost) => {
+            match (self.at(successor, from), self.lost_at(successor, from)) {
+                (Some(set), lost) => {
+                    let mut set = set.clone();
                     lost.iter().for_each(|lost| _ = set.join(lost));
                     avoided.keep(&set);
                 }

@@ -20,7 +20,6 @@ use crate::resolve::program::{Graph, Program};
 
 use super::condition::domain::Domains;
 use super::flow_state::FlowState;
-use super::lost::{Lost, LostNull};
 use super::written::Constant;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.
@@ -58,10 +57,6 @@ pub struct Cx<'a> {
     pub lets: Vec<LetValue>,
     /// Places that the node has written a constant to.
     pub constants: BTreeMap<String, Constant>,
-    /// Places that were known not to be null before the node may have written them.
-    pub lost: BTreeMap<String, Lost>,
-    /// Nulls that nothing guards and of which the node itself knows more.
-    pub lost_nulls: Vec<LostNull>,
     /// The tool whose body this is.
     pub tool: Option<String>,
     /// What was found.
@@ -154,8 +149,6 @@ impl<'a> Cx<'a> {
             sends: Vec::new(),
             lets: Vec::new(),
             constants: BTreeMap::new(),
-            lost: BTreeMap::new(),
-            lost_nulls: Vec::new(),
             tool: None,
             diags: Diagnostics::new(),
             domains: Domains::default(),
@@ -209,7 +202,6 @@ impl<'a> Cx<'a> {
             let null = found.code == &codes::NULL_NOT_HANDLED;
             !(null && found.value().is_some_and(guarded))
         });
-        self.note_lost_nulls(&found);
         self.diags.append(found);
     }
 
@@ -263,7 +255,6 @@ impl<'a> Cx<'a> {
             .naming(&self.lets)
             .facts(condition, truth);
         let shown = shown.of_wrong(self.wrong.contains(&condition.span));
-        self.note_stale_test(condition, truth);
         self.facts.known = std::mem::take(&mut self.facts.known).and(shown);
     }
 

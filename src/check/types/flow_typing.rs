@@ -23,7 +23,6 @@ use super::constant::Decides;
 use super::cx::{Computed, Cx, StateTypes, Unassigned};
 use super::flow_state::{FlowState, Passing};
 use super::jump::JumpStates;
-use super::lost::LostNull;
 use super::node::{self, Outcome};
 use super::order::beside;
 use super::trail::Trails;
@@ -135,8 +134,6 @@ pub(super) struct Seen {
     pub(super) computed: Vec<Computed>,
     /// Reads of fields that some way to here does not surely write.
     pub(super) unassigned: Vec<Unassigned>,
-    /// Nulls that nothing guards and of which the node itself knows more.
-    pub(super) lost_nulls: Vec<LostNull>,
 }
 
 impl Seen {
@@ -146,7 +143,6 @@ impl Seen {
             diags: cx.diags,
             computed: cx.computed,
             unassigned: cx.unassigned,
-            lost_nulls: cx.lost_nulls,
         };
         let nothing =
             seen.diags.is_empty() && seen.computed.is_empty() && seen.unassigned.is_empty();

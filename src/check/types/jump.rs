@@ -70,14 +70,13 @@ impl Cx<'_> {
 
     /// Types a jump and notes what is known behind it; here, nothing changes.
     pub fn jump(&mut self, jump: &Jump, behind: &mut JumpStates) {
-        let (entry, lost) = (self.facts.clone(), self.lost.clone());
+        let entry = self.facts.clone();
         for target in &jump.to {
             self.target(target);
         }
         self.set(&jump.set);
         self.emits(&jump.emits);
         let after = std::mem::replace(&mut self.facts, entry);
-        self.lost = lost;
         behind.insert(jump.span, after);
     }
 

@@ -89,7 +89,6 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     cx.scope.names.truncate(names);
     cx.lets.clear();
     cx.constants.clear();
-    cx.lost.clear();
     cx.facts = entry;
     out
 }

@@ -33,7 +33,7 @@ impl<'a> FlowTyping<'a> {
         for (id, seen) in self.cfg.nodes.ids().zip(seen) {
             let seen = seen.map(|seen| *seen).unwrap_or_default();
             let found = seen.diags.into_iter();
-            found.for_each(|found| diags.push(self.with_lost_test(id, found, &seen.lost_nulls)));
+            found.for_each(|found| diags.push(self.with_lost_test(id, found)));
             typed.computed.push(seen.computed);
         }
         let (graph, program) = (self.graph, self.program);

@@ -1,7 +1,6 @@
 //! The way on which a field has no value, for a message.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, codes};
@@ -10,30 +9,23 @@ use crate::resolve::program::Field;
 
 use super::super::cfg::{BlockId, ControlFlowGraph};
 
-/// Most names of a way that a message writes out, and most arrows that it points at.
+/// Most names of a way that a message writes out, the last ones, and most arrows that it points at.
 const SHOWN: usize = 6;
 
-/// For each block the arrows by which fields came to lack a value there, the first ones first.
+/// For each block the arrows that lead to it, with the fields that lack a value behind them.
 #[derive(Default)]
 pub struct Trails {
-    into: HashMap<BlockId, Vec<Arrow>>,
-    /// Where each block that only one arrow leads to is come to from, as far back as there is no choice.
-    back: RefCell<HashMap<BlockId, BlockId>>,
+    into: HashMap<BlockId, HashMap<Arrow, SharedSet<FieldId>>>,
 }
 
-/// An arrow behind which fields lack a value.
-struct Arrow {
-    from: Option<BlockId>,
-    span: Span,
-    /// Fields that lack a value behind it or behind an arrow noted before it.
-    lacking: SharedSet<FieldId>,
-}
+/// Where an arrow comes from (`None` is `start`), and its place.
+type Arrow = (Option<BlockId>, Span);
 
 /// Where an arrow leads, where it comes from, and its place.
 type Step = (BlockId, Option<BlockId>, Span);
 
 impl Trails {
-    /// Notes an arrow behind which fields lack a value. For each the first one counts, so that trails have no cycles.
+    /// Notes an arrow behind which fields lack a value.
     pub fn note(
         &mut self,
         to: BlockId,
@@ -41,77 +33,39 @@ impl Trails {
         from: Option<BlockId>,
         span: Span,
     ) {
-        if lacking.is_empty() {
-            return;
-        }
-        let known = self.into.entry(to).or_default();
-        let mut all = match known.last() {
-            Some(last) => last.lacking.clone(),
-            None => SharedSet::new(),
-        };
-        if all.join(lacking) {
-            known.push(Arrow {
-                from,
-                span,
-                lacking: all,
-            });
+        if !lacking.is_empty() {
+            let known = self.into.entry(to).or_default().entry((from, span));
+            known.or_default().join(lacking);
         }
     }
 
-    /// The arrow by which a field first came to lack a value at a block.
-    fn first(&self, block: BlockId, field: FieldId) -> Option<Step> {
-        let predecessors = self.into.get(&block)?;
-        let at = predecessors.partition_point(|arrow| !arrow.lacking.contains(&field));
-        predecessors
-            .get(at)
-            .map(|arrow| (block, arrow.from, arrow.span))
+    /// The arrows to a block behind which a field lacks a value, in the order of the text.
+    fn lacking(&self, to: BlockId, field: FieldId) -> Vec<Arrow> {
+        let all = self.into.get(&to).into_iter().flatten();
+        let lacking = all.filter(|(_, lacking)| lacking.contains(&field));
+        let mut arrows: Vec<Arrow> = lacking.map(|(arrow, _)| *arrow).collect();
+        arrows.sort_by_key(|(from, span)| (*span, *from));
+        arrows
     }
 
-    /// Arrows from `start` to a block. Of a long way only the last ones, and those before them that were chosen among others.
-    fn to(&self, cfg: &ControlFlowGraph, block: BlockId, field: FieldId) -> Vec<Step> {
-        let mut trail = Vec::new();
-        let (mut named, mut choices) = (0, 0);
-        let mut at = block;
-        // The first arrows have no cycles; more than there are can't be passed.
-        for _ in 0..=2 * (cfg.nodes.len() + cfg.joins.len()) {
-            let Some(step) = self.first(at, field) else {
-                break;
-            };
-            trail.push(step);
-            named += usize::from(!matches!(step.0, BlockId::Join(_)));
-            choices += usize::from(chosen(cfg, &step));
-            let Some(from) = step.1.filter(|_| named <= SHOWN || choices < SHOWN) else {
-                break;
-            };
-            at = match named > SHOWN {
-                true => self.before(cfg, from),
-                false => from,
-            };
-        }
-        trail.reverse();
-        trail
-    }
-
-    /// From where the nearest arrow comes to a block that may be a choice: the block itself, or one before it.
-    fn before(&self, cfg: &ControlFlowGraph, block: BlockId) -> BlockId {
-        let mut back = self.back.borrow_mut();
-        let mut passed = Vec::new();
-        let mut at = block;
-        for _ in 0..=cfg.nodes.len() + cfg.joins.len() {
-            if let Some(known) = back.get(&at) {
-                at = *known;
-                break;
+    /// A shortest way from `start` to a block on which a field lacks a value.
+    fn to(&self, block: BlockId, field: FieldId) -> Vec<Step> {
+        let mut next: HashMap<BlockId, Step> = HashMap::new();
+        let mut open = VecDeque::from([block]);
+        while let Some(to) = open.pop_front() {
+            for (from, span) in self.lacking(to, field) {
+                let Some(from) = from else {
+                    let first = (to, None, span);
+                    let step = |step: &Step| next.get(&step.0).filter(|_| step.0 != block).copied();
+                    return std::iter::successors(Some(first), step).collect();
+                };
+                if from != block && !next.contains_key(&from) {
+                    next.insert(from, (to, Some(from), span));
+                    open.push_back(from);
+                }
             }
-            let only = match self.into.get(&at).map(Vec::as_slice) {
-                Some([only]) if !chosen(cfg, &(at, only.from, only.span)) => only.from,
-                _ => None,
-            };
-            let Some(from) = only else { break };
-            passed.push(at);
-            at = from;
         }
-        back.extend(passed.into_iter().map(|block| (block, at)));
-        at
+        Vec::new()
     }
 
     /// A read at a block of a field that some way to it does not surely write.
@@ -125,8 +79,14 @@ impl Trails {
         let name = &declared.name.node;
         let trail = match declared.ephemeral {
             // It may have had a value before: only the last step says where it is gone.
-            Some(_) => self.first(block, field).into_iter().collect(),
-            None => self.to(cfg, block, field),
+            Some(_) => {
+                let arrows = self.lacking(block, field).into_iter();
+                arrows
+                    .map(|(from, span)| (block, from, span))
+                    .take(1)
+                    .collect()
+            }
+            None => self.to(block, field),
         };
         let names = cfg.names(trail.iter().map(|(to, _, _)| *to));
         let hidden = names.len().saturating_sub(SHOWN);

@@ -55,12 +55,12 @@ impl Cx<'_> {
             self.keeps_to_bounds(field, item);
             let non_null =
                 keeps_value(field, item.replace) && (found == Type::Error || !found.admits_null());
-            written.push((id, field, non_null, item.name.span));
+            written.push((id, field, non_null));
         }
-        for (id, field, _, place) in &written {
-            self.disturb(*id, field, *place);
+        for (id, field, _) in &written {
+            self.facts.disturb(*id, field);
         }
-        for (id, field, non_null, _) in written {
+        for (id, field, non_null) in written {
             self.facts.write(id, field, non_null);
         }
         meant.iter().for_each(|id| self.facts.has_value(*id));

@@ -106,8 +106,7 @@ impl Cx<'_> {
         for known in &mut self.lets {
             let read = reads(&known.value, scope).fields;
             let is_read = |id: FieldId| read.contains(&id.0);
-            let written = set.iter().find(|item| item.field.is_some_and(is_read));
-            known.stale = known.stale.or(written.map(|item| item.name.span));
+            known.stale |= set.iter().any(|item| item.field.is_some_and(is_read));
         }
     }
 
@@ -130,7 +129,7 @@ impl Cx<'_> {
 
     /// The name of the `let` that an expression is the value of.
     pub(super) fn let_of(&self, value: &Expr) -> Option<&str> {
-        let mut known = self.lets.iter().filter(|known| known.stale.is_none());
+        let mut known = self.lets.iter().filter(|known| !known.stale);
         let found = known.find(|known| same(&known.value, value))?;
         Some(&found.name)
     }

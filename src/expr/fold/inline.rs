@@ -6,7 +6,6 @@ use std::borrow::Cow;
 
 use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::item::Let;
-use crate::base::Span;
 
 use super::super::infer::{macros, reads};
 use super::super::scope::Scope;
@@ -22,8 +21,8 @@ pub struct LetValue {
     pub name: String,
     /// What it stands for.
     pub value: Expr,
-    /// What has been written since it was computed, of what it reads: it stands for the value of before.
-    pub stale: Option<Span>,
+    /// Whether something that it reads has been written since it was computed: it stands for the value of before.
+    pub stale: bool,
 }
 
 /// What these `let`s stand for, in the order in which they are computed.
@@ -41,7 +40,7 @@ pub fn bind(known: &mut Vec<LetValue>, bound: &Let) {
     known.push(LetValue {
         name: bound.name.node.clone(),
         value,
-        stale: None,
+        stale: false,
     });
 }
 
@@ -53,8 +52,6 @@ pub fn inlined<'e>(expr: &'e Expr, lets: &[LetValue]) -> Cow<'e, Expr> {
 /// Reads the expressions of one place.
 pub struct Inliner<'l> {
     lets: &'l [LetValue],
-    /// Whether those count too that stand for a value of before.
-    stale: bool,
     /// Names that macros bind around this part.
     bound: Vec<String>,
     /// So many parts may come in yet.
@@ -66,16 +63,9 @@ impl<'l> Inliner<'l> {
     pub fn new(lets: &'l [LetValue]) -> Self {
         Self {
             lets,
-            stale: false,
             bound: Vec::new(),
             left: MOST,
         }
-    }
-
-    /// Reads those too that stand for a value of before.
-    pub fn with_stale(mut self) -> Self {
-        self.stale = true;
-        self
     }
 
     /// Where these names mean something else than the `let`s.
@@ -130,7 +120,7 @@ impl<'l> Inliner<'l> {
         let found = self.lets.iter().rfind(|known| known.name == name)?;
         let hides = |part: &Expr| matches!(&part.kind, ExprKind::Ident(name) if is_bound(name));
         if is_bound(name)
-            || (found.stale.is_some() && !self.stale)
+            || found.stale
             || reads(&found.value, &Scope::default()).effects
             || any(&found.value, hides)
         {

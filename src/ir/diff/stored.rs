@@ -202,11 +202,12 @@ impl<'f> Versions<'f> {
     pub(super) fn lost(&mut self, both: Both) {
         let renames = &both.new.migrate.fields;
         let graph = both.new.name.as_str();
-        let lost = both.new.fields.iter().filter_map(|new| {
+        let new = both.new.fields.iter();
+        let new = new.filter(|new| new.untracked && !begins(new) && !new.mode.is_in());
+        let lost = new.filter_map(|new| {
             let mut old = both.old.fields.iter();
             let old = old.find(|old| renames.get(&old.name).unwrap_or(&old.name) == &new.name)?;
-            let untracked = old.untracked && new.untracked;
-            (untracked && !begins(new) && !new.mode.is_in()).then_some((old, new))
+            old.untracked.then_some((old, new))
         });
         let lost: Vec<_> = lost.collect();
         if lost.is_empty() || doing(self.named.0, graph) == doing(self.named.1, graph) {
