@@ -99,6 +99,7 @@ fn stages<C>(
     crate::lint::lint(&program, &sources, families, &mut diagnostics);
     crate::check::cascade::settle(&program, &sources, &mut diagnostics);
     crate::check::library::callers_first(&program, &checked, &mut diagnostics);
+    crate::parse::in_whole(&sources, &mut diagnostics);
     diagnostics.sort();
     Ok(Analysis {
         sources,

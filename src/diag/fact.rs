@@ -23,6 +23,8 @@ pub enum Fact {
         /// The type of the value.
         found: String,
     },
+    /// It speaks of a form of another language.
+    Foreign,
     /// It holds where no condition on the way has shown otherwise.
     Unproven,
     /// The file whose top-level names were looked through, where it is not the one that the finding lies in.

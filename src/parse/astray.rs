@@ -1,6 +1,7 @@
 //! Entries of a list whose first word begins none: what was meant there.
 
-use crate::base::{Span, name};
+use crate::base::foreign::expression::{self, Types, jump};
+use crate::base::{Span, foreign, name};
 use crate::diag::{Diagnostic, codes};
 
 use super::build::Builder;
@@ -81,6 +82,110 @@ pub fn report(
         Rule::only_member if after.starts_with(',') => join(builder, slice, start),
         Rule::only_property => several_targets(builder, slice, start),
         _ => None,
+    }
+}
+
+/// `state["answer"] = x`, `n += 1`, `notes.append(x)`, `llm = ChatOpenAI(..)`, `return {"answer": x}`.
+pub fn assigned(
+    builder: &Builder,
+    (word, slice, start): (&str, &str, usize),
+    only: Rule,
+    what: &str,
+) -> Option<Diagnostic> {
+    let types = Types(builder.text);
+    let span = Span::new(builder.file, start, start + word.len());
+    let new = |message: String| Diagnostic::new(&codes::SYNTAX_ERROR, message, span);
+    let property = matches!(only, Rule::only_property | Rule::only_tool_line);
+    let behind = slice.get(word.len()..)?;
+    if word == "return" && only == Rule::only_property {
+        let (given, _) = jump::given(behind, types)?;
+        let found = new("a node gives nothing back by `return`".to_owned());
+        return Some(found.help(match given.fields() {
+            Some(fields) => set(builder, start, fields),
+            None => format!("write `{}`", given.property()),
+        }));
+    }
+    let (field, behind) = match word {
+        "state" if behind.starts_with('.') => {
+            let field = first_word(behind.get(1..)?);
+            (field, behind.get(1 + field.len()..)?)
+        }
+        "state" if behind.starts_with('[') => {
+            let (key, behind) = behind.get(1..)?.split_once(']')?;
+            (key.trim_matches(['"', '\'']), behind)
+        }
+        word => (word, behind),
+    };
+    let behind = behind.trim_start_matches([' ', '\t']);
+    let sign = ["+=", "-=", "*=", "/=", "="]
+        .into_iter()
+        .find(|sign| behind.starts_with(sign));
+    let method = behind.strip_prefix('.').map_or("", first_word);
+    let adds = foreign::call::is_append(method) || method == "extend";
+    if (sign.is_none() || behind.starts_with("=="))
+        && !(adds && property)
+        && !behind.starts_with('.')
+    {
+        return None;
+    }
+    let advised = super::other_word::advice(word, only, slice);
+    let advised = advised.filter(|help| sign == Some("=") && !help.contains("set {"));
+    if let Some(help) = advised.filter(|_| word != "state") {
+        return Some(new(format!("expected {what}, found `{word}`")).help(help));
+    }
+    let text = behind.get(sign.map_or(0, str::len)..)?.trim_ascii_start();
+    if let Some((model, _)) = jump::model(text) {
+        let help = format!("write `model {field} = {model}` beside the graphs");
+        return Some(new("a model is declared by a line of its own".to_owned()).help(help));
+    }
+    let found = new(format!("expected {what}, found an assignment to `{field}`"));
+    let reducer = types.reducer(field);
+    let gathers = |value: &str| match reducer {
+        Some(_) => value.to_owned(),
+        None => format!("state.{field} + {value}"),
+    };
+    let value = match sign {
+        _ if adds => {
+            let inside = behind.split_once('(')?.1;
+            let inside = foreign::text::balanced(inside, ')').and_then(|end| inside.get(..end));
+            let value = expression::expression(inside?, types).unwrap_or_else(|| "x".to_owned());
+            match method {
+                "extend" => gathers(&value),
+                _ => gathers(&format!("[{value}]")),
+            }
+        }
+        Some(sign) => {
+            let value = expression::first(text, types).map_or("..".to_owned(), |(value, _)| value);
+            match sign {
+                "=" => value,
+                "+=" => gathers(&value),
+                sign => format!("state.{field} {} {value}", sign.trim_end_matches('=')),
+            }
+        }
+        None => "..".to_owned(),
+    };
+    let declared = word == "state" || adds || sign != Some("=") || types.has(field);
+    Some(match only {
+        _ if property && !declared => found.help(format!("write `let {field} = {value}`")),
+        Rule::only_property => found.help(set(builder, start, &format!("{field}: {value}"))),
+        Rule::only_member | Rule::only_item => found.help(format!(
+            "a field has its first value where it is declared, `state {{ {field}: TYPE = .. }}`, and others in the `set` of a node"
+        )),
+        _ => found.help(format!("write `set {{ {field}: {value} }}`")),
+    })
+}
+
+/// What to do to write fields in a node, which may have a `set` already.
+fn set(builder: &Builder, start: usize, fields: &str) -> String {
+    let around = || {
+        let (before, behind) = (builder.text.get(..start)?, builder.text.get(start..)?);
+        let begin = before.rfind("node ")?;
+        let end = behind.find("node ").unwrap_or(behind.len());
+        builder.text.get(begin..start + end)
+    };
+    match around().is_some_and(|node| node.contains("set {")) {
+        true => format!("write `{fields}` in the `set` of the node"),
+        false => format!("write `set {{ {fields} }}`"),
     }
 }
 

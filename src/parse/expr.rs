@@ -449,7 +449,7 @@ impl Builder<'_> {
 }
 
 /// Functions that make a message, which may say by `name:` who said it.
-const MAKERS: [&str; 5] = ["user", "assistant", "ai", "system", "tool"];
+pub const MAKERS: [&str; 5] = ["user", "assistant", "ai", "system", "tool"];
 
 fn is_postfix(rule: Rule) -> bool {
     matches!(rule, Rule::select | Rule::record_select | Rule::index)

@@ -47,6 +47,8 @@ use crate::ast;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
+pub use mistake::{in_whole, whole};
+
 use build::Builder;
 use grammar::{Grammar, Rule};
 
@@ -88,7 +90,7 @@ pub fn expression(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<a
             (diags.len() == before).then_some(expr)
         }
         Err(error) => {
-            let found = mistake::report(&scanned.text, 0, file, error);
+            let found = mistake::report(&scanned.text, &scanned.text, 0, file, error);
             diags.push(found);
             None
         }

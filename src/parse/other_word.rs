@@ -1,5 +1,7 @@
 //! Words that begin an entry of some list, but not of this one: what other languages call so, and what stands elsewhere.
 
+use crate::base::foreign::expression::jump;
+
 use super::grammar::Rule;
 use super::keyword;
 
@@ -11,15 +13,34 @@ pub fn other_word(word: &str, only: Rule) -> Option<&'static str> {
     found.map(|(.., meant)| *meant)
 }
 
-/// What to do about a word that no single keyword stands for.
-pub fn advice(word: &str, only: Rule) -> Option<String> {
+/// What to do about a word that no single keyword stands for, and that a text begins with.
+pub fn advice(word: &str, only: Rule, slice: &str) -> Option<String> {
     let found = ADVICE
         .iter()
         .find(|(rule, words, _)| *rule == only && words.contains(&word));
     let plain = found.map(|(.., help)| *help);
-    plain
-        .or_else(|| moved(word, only))
-        .map(|help| help.replace("WORD", word))
+    let help = plain.or_else(|| moved(word, only))?;
+    let line = slice.lines().next().unwrap_or("");
+    let value = line
+        .strip_prefix(word)
+        .unwrap_or("")
+        .trim_matches([' ', '=', ':']);
+    let value = match value {
+        "" => "..".to_owned(),
+        // `temperature` and `top_p` are no whole numbers.
+        number if word.starts_with('t') => jump::float(number),
+        value => value.to_owned(),
+    };
+    let quoted = line
+        .split(['"', '\''])
+        .nth(1)
+        .filter(|name| super::mistake::first_word(name) == *name);
+    let node = quoted.unwrap_or("NODE");
+    Some(
+        help.replace("VALUE", &value)
+            .replace("WORD", word)
+            .replace("NODE", node),
+    )
 }
 
 /// Where an entry goes that stands in the wrong list.
@@ -300,6 +321,16 @@ static ADVICE: &[(Rule, &[&str], &str)] = &[
     ),
     (
         Rule::only_member,
+        &["interrupt_before"],
+        "write `interrupt gate before NODE { ask \"Go on?\"  expect bool }`, and `skip when !gate -> end` in the braces of node `NODE`",
+    ),
+    (
+        Rule::only_member,
+        &["interrupt_after"],
+        "write `interrupt seen after NODE { ask \"Go on?\"  expect bool }`, and let the `goto` of `NODE` read `seen`",
+    ),
+    (
+        Rule::only_member,
         &["memory", "checkpointer", "checkpoint", "store"],
         "state is kept by itself; where to is set in graphc.yaml",
     ),
@@ -320,7 +351,7 @@ static ADVICE: &[(Rule, &[&str], &str)] = &[
             "provider",
             "api_key",
         ],
-        "it belongs to the model: `model NAME = \"..\" { WORD .. }`",
+        "it belongs to the model: `model NAME = \"..\" { WORD VALUE }`",
     ),
     (
         Rule::only_property,

@@ -3,6 +3,7 @@
 use pest::Parser;
 
 use crate::base::foreign::builder;
+use crate::base::foreign::expression::Types;
 use crate::base::{Span, name};
 use crate::diag::{Code, Diagnostic, Edit, codes};
 
@@ -80,18 +81,14 @@ impl Builder<'_> {
                     _ => self.arms_behind_a_word(slice, start, only),
                 };
                 if let Some(found) = node.or_else(|| self.unknown(slice, start, only)) {
-                    if matches!(
-                        mistake::first_word(slice),
-                        "def" | "class" | "async" | "function"
-                    ) {
-                        self.foreign_body = Some(self.column(start));
-                    }
+                    self.begin_foreign_body(slice, start);
                     return self.meant((start, end), only, found);
                 }
                 start
             }
         };
         let slice = self.text.get(from..end).unwrap_or("");
+        self.begin_foreign_body(slice, from);
         let mut unread = None;
         let found = match Grammar::parse(only, slice) {
             Err(error) => {
@@ -102,7 +99,7 @@ impl Builder<'_> {
                     _ => None,
                 };
                 node.unwrap_or_else(|| {
-                    let found = mistake::report(slice, from, self.file, error);
+                    let found = mistake::report(slice, self.text, from, self.file, error);
                     self.with_brace(found, (from, end), at, only)
                 })
             }
@@ -142,6 +139,19 @@ impl Builder<'_> {
         self.foreign_body.is_some()
     }
 
+    /// `def f(state):`, `node f(state):`
+    fn begin_foreign_body(&mut self, slice: &str, start: usize) {
+        let line = slice.lines().next().unwrap_or("").trim_ascii_end();
+        let begins = match mistake::first_word(slice) {
+            "def" | "class" | "async" | "function" => true,
+            "node" => line.ends_with("):"),
+            _ => false,
+        };
+        if begins {
+            self.foreign_body = Some(self.column(start));
+        }
+    }
+
     fn column(&self, at: usize) -> usize {
         let before = self.text.get(..at).unwrap_or("");
         at - before.rfind('\n').map_or(0, |line| line + 1)
@@ -177,8 +187,13 @@ impl Builder<'_> {
         if !leads || !self.mends((start, end), &found.fix, only) {
             found.fix.clear();
         }
-        let edit = match found.fix.as_slice() {
-            [edit] if edit.span.start as usize >= start => Some(edit.clone()),
+        let edits: Vec<&Edit> = found
+            .fix
+            .iter()
+            .filter(|edit| !edit.text.starts_with("///"))
+            .collect();
+        let edit = match edits.as_slice() {
+            [edit] if edit.span.start as usize >= start => Some((*edit).clone()),
             _ => None,
         };
         self.diags.push(found);
@@ -336,18 +351,22 @@ impl Builder<'_> {
 
     /// A stretch whose first word begins nothing in this list.
     fn unknown(&self, slice: &str, start: usize, only: Rule) -> Option<Diagnostic> {
-        if matches!(only, Rule::only_member | Rule::only_item)
-            && let Some(built) = builder::read(slice.lines().next().unwrap_or(""))
+        let word = mistake::first_word(slice);
+        let property = only == Rule::only_property && !keyword::PROPERTIES.contains(&word);
+        if (property || matches!(only, Rule::only_member | Rule::only_item))
+            && let Some(built) = builder::read(slice, Types(self.text))
         {
             let at = Span::new(self.file, start, start + built.length);
-            let message = "a graph is written line by line, no call builds it";
+            let message = match only {
+                Rule::only_property => "a node is written line by line, no call builds it",
+                _ => "a graph is written line by line, no call builds it",
+            };
             let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, at).help(built.help);
             return Some(match built.whole {
                 true => found.fix(at, built.line),
                 false => found,
             });
         }
-        let word = mistake::first_word(slice);
         let (words, what) = words_of(only)?;
         let after = slice.get(word.len()..).unwrap_or("").trim_ascii_start();
         if word.is_empty() {
@@ -390,23 +409,8 @@ impl Builder<'_> {
         if let Some(found) = super::astray::report(self, (word, slice, start), only, what) {
             return Some(found);
         }
-        if after.starts_with('.') || after.starts_with('=') {
-            let field = match (word, after.strip_prefix('.')) {
-                ("state", Some(field)) => mistake::first_word(field.trim_ascii_start()),
-                _ => word,
-            };
-            return Some(
-                new(
-                    &codes::SYNTAX_ERROR,
-                    format!("expected {what}, found an assignment to `{field}`"),
-                )
-                .help(match only {
-                    Rule::only_property | Rule::only_tool_line if after.starts_with('=') => {
-                        format!("write `let {field} = ..`, or `set {{ {field}: .. }}`")
-                    }
-                    _ => format!("write `set {{ {field}: .. }}`"),
-                }),
-            );
+        if let Some(found) = super::astray::assigned(self, (word, slice, start), only, what) {
+            return Some(found);
         }
         if only == Rule::only_member && word == "edge" {
             return Some(
@@ -422,7 +426,7 @@ impl Builder<'_> {
             let found = new(&codes::UNKNOWN_KEYWORD, message);
             return Some(match other_word(word, only) {
                 Some(meant) => found.help(format!("did you mean `{meant}`?")),
-                None => found.maybe_help(advice(word, only)),
+                None => found.maybe_help(advice(word, only, slice)),
             });
         }
         let found = new(
@@ -454,7 +458,7 @@ impl Builder<'_> {
             true => Some("let"),
             false => other,
         };
-        let told = advice(word, only).filter(|_| other.is_none());
+        let told = advice(word, only, slice).filter(|_| other.is_none());
         Some(match (other.or(close), told) {
             (_, Some(help)) => found.help(help),
             (Some(meant), _) => found

@@ -1,6 +1,11 @@
 //! Types, composed texts and calls as other languages write them.
 
+use graphc::base::foreign::expression::{Types, around, expression, jump};
 use graphc::base::foreign::{builder, text, ty::read};
+
+const DECLARED: Types = Types(
+    "state { in s: string, in o: string?, in xs: list<Doc>, in n: int, in f: float, in ok: bool, m: map<string> }",
+);
 
 fn here(text: &str) -> String {
     read(text).map_or("-".to_owned(), |written| {
@@ -55,15 +60,23 @@ fn composed_texts_become_templates_and_expressions() {
             "\"%s%% of %s\".format([x, y])",
         ),
         ("\"a\" + \"b\"", "\"ab\"", "\"ab\""),
+        (
+            "f\"{x:.2f} of {len(y)}\"",
+            "\"{{ '%.2f' | format(x) }} of {{ y | length }}\"",
+            "\"%.2f of %s\".format([x, size(y)])",
+        ),
     ] {
         let read = text::read(written).unwrap();
         assert_eq!(
-            (read.template(), read.expression()),
+            (
+                read.template(DECLARED).unwrap(),
+                read.expression(DECLARED).unwrap()
+            ),
             (template.into(), expression.into())
         );
     }
     for other in [
-        "f\"{x:.2f}\"",
+        "f\"{x:>10}\"",
         "\"a",
         "1 + x",
         "\"{}\".format()",
@@ -81,11 +94,179 @@ fn calls_become_lines() {
         ("add_edge(\"a\", END) // so", "a -> end"),
         ("g.set_entry_point('a')", "start -> a"),
         ("app = graph.compile()", ""),
+        (
+            "g.add_conditional_edges(\"a\", route, {\"x\": \"b\", \"y\": END})",
+            "goto { when CONDITION -> b  else -> end }",
+        ),
+        (
+            "g.add_conditional_edges(START, route, [\"a\", \"b\"])",
+            "start { when CONDITION -> a  else -> b }",
+        ),
+        ("llm.with_structured_output(Doc)", "output Doc"),
+        ("llm.bind_tools([a, b])", "tools [a, b]"),
+        ("writer({\"n\": len(xs)})", "emit EVENT { n: size(xs) }"),
+        (
+            "b.compile(interrupt_before=[\"act\"], checkpointer=m)",
+            "interrupt gate before act { ask \"Go on?\"  expect bool }",
+        ),
     ] {
         assert_eq!(
-            builder::read(call).map(|built| built.line).as_deref(),
+            builder::read(call, DECLARED)
+                .map(|built| built.line)
+                .as_deref(),
             Some(line)
         );
     }
-    assert_eq!(builder::read("graph.add_edge(\"a\")"), None);
+    assert_eq!(builder::read("graph.add_edge(\"a\")", DECLARED), None);
+}
+
+#[test]
+fn expressions_of_other_languages_are_written_here() {
+    for (written, here) in [
+        ("a if s is None else b", "s == null ? a : b"),
+        ("a if not state.s else b", "state.s == \"\" ? a : b"),
+        ("a if len(state.xs) else b", "size(state.xs) > 0 ? a : b"),
+        (
+            "1 if state.ok and not state.o else 0",
+            "state.ok && state.o == null ? 1 : 0",
+        ),
+        (
+            "state.s or \"none\"",
+            "state.s != \"\" ? state.s : \"none\"",
+        ),
+        (
+            "state.o or \"none\"",
+            "state.o == null ? \"none\" : state.o",
+        ),
+        (
+            "state.o ?? \"none\"",
+            "state.o == null ? \"none\" : state.o",
+        ),
+        ("state.xs or []", "size(state.xs) > 0 ? state.xs : []"),
+        (
+            "state.n > 1 or x.startswith(\"a\")",
+            "state.n > 1 || x.startsWith(\"a\")",
+        ),
+        ("x not in [1, 2]", "!(x in [1, 2])"),
+        ("\"a\" in state.s", "state.s.contains(\"a\")"),
+        (
+            "x is not str and y is defined",
+            "type(x) != string && y != null",
+        ),
+        ("0 < state.n < 10", "0 < state.n && state.n < 10"),
+        (
+            "[f(x) for x in state.xs if x.id]",
+            "state.xs.map(x, x.id, f(x))",
+        ),
+        (
+            "[x for x in state.xs if not x.ok]",
+            "state.xs.filter(x, !x.ok)",
+        ),
+        ("{x.id: x for x in state.xs}", "state.xs.to_map(x, x.id, x)"),
+        ("{x.id for x in state.xs}", "state.xs.map(x, x.id).unique()"),
+        (
+            "[v for k, v in state.m.items()]",
+            "state.m.transformList(k, v, v)",
+        ),
+        (
+            "any(x.id == 1 for x in state.xs)",
+            "state.xs.exists(x, x.id == 1)",
+        ),
+        ("sum(x.n for x in state.xs)", "state.xs.map(x, x.n).sum()"),
+        (
+            "\", \".join(x.id for x in state.xs)",
+            "state.xs.map(x, x.id).join(\", \")",
+        ),
+        (
+            "sorted(state.xs, key=lambda x: x.n)[0]",
+            "state.xs.sort_by(x, x.n)[0]",
+        ),
+        ("sorted(xs, reverse=True)", "xs.sort().reverse()"),
+        ("max(xs, key=len)", "xs.sort_by(x, size(x)).last().value()"),
+        ("max(a, b)", "math.greatest(a, b)"),
+        ("list(filter(lambda x: x > 1, xs))", "xs.filter(x, x > 1)"),
+        ("xs.some(x => x.a === 1)", "xs.exists(x, x.a == 1)"),
+        ("state[\"s\"][:200]", "state.s.truncate(200)"),
+        ("state.xs[-5:]", "state.xs.reverse().slice(0, 5).reverse()"),
+        ("state.xs[1:3]", "state.xs.slice(1, 3)"),
+        (
+            "state.messages[-1].content",
+            "state.messages.last().value().text",
+        ),
+        ("state.get(\"s\", \"\")", "state.s"),
+        ("state.m.get(\"k\", \"\")", "state.m[?\"k\"].orValue(\"\")"),
+        ("isinstance(x, list)", "type(x) == list"),
+        (
+            "json.dumps(x) + str(datetime.now())",
+            "json_encode(x) + string(now())",
+        ),
+        (
+            "[HumanMessage(content=f\"{x}!\")]",
+            "[user(\"%s!\".format([x]))]",
+        ),
+        (
+            "AIMessage(\"a\", name=\"ann\")",
+            "assistant(\"a\", name: \"ann\")",
+        ),
+        ("Doc(id=1, xs=[None])", "Doc { id: 1, xs: [null] }"),
+        ("state.n ** 2", "state.n * state.n"),
+    ] {
+        assert_eq!(expression(written, DECLARED).as_deref(), Some(here));
+    }
+    for other in [
+        "f(a",
+        "random.randint(1, 6)",
+        "re.sub(a, b, c)",
+        "x ** y",
+        "a +",
+        "[*a, b]",
+    ] {
+        assert_eq!(expression(other, DECLARED), None, "{other}");
+    }
+    // The outermost expression, and nothing where it is right.
+    let text = "set { a: 1, b: f(x if y else z) }";
+    let found = around(text, text.find("if").unwrap(), DECLARED).unwrap();
+    assert_eq!(&text[found.start..found.end], "f(x if y else z)");
+    assert_eq!(found.here, "f(y ? x : z)");
+    assert_eq!(around("set { a: f(x) ? 1 : 2 }", 12, DECLARED), None);
+    // The next line is another field.
+    assert_eq!(around("a: int = 0\n  in b: int", 9, DECLARED), None);
+}
+
+#[test]
+fn what_a_node_gives_back_is_written_here() {
+    for (written, here) in [
+        ("{\"a\": len(x)}", "set { a: size(x) }"),
+        (
+            "Command(goto=\"a\", update={\"n\": 1})",
+            "goto a { set { n: 1 } }",
+        ),
+        ("Command(goto=END, graph=Command.PARENT)", "goto parent.end"),
+        ("Command(update={\"n\": 1})", "set { n: 1 }"),
+        (
+            "[Send(\"a\", {\"x\": x}) for x in state[\"xs\"]]",
+            "goto each x in state.xs -> a with { x: x }",
+        ),
+        (
+            "state.s ? end : more",
+            "goto { when state.s != \"\" -> end  else -> more }",
+        ),
+        (
+            "\"a\" if state.ok else END",
+            "goto { when state.ok -> a  else -> end }",
+        ),
+        ("[\"a\", \"b\"]", "goto [a, b]"),
+    ] {
+        let given = jump::given(written, DECLARED).map(|(given, _)| given.property());
+        assert_eq!(given.as_deref(), Some(here));
+    }
+    let model = |text| jump::model(text).map(|(model, _)| model);
+    assert_eq!(
+        model("ChatAnthropic(model=\"claude\", temperature=0, max_tokens=100)").as_deref(),
+        Some("\"anthropic/claude\" { temperature 0.0, max_tokens 100 }")
+    );
+    assert_eq!(
+        model("init_chat_model(\"openai:gpt-5-mini\")").as_deref(),
+        Some("\"openai/gpt-5-mini\"")
+    );
 }

@@ -1,5 +1,6 @@
-//! Calls by which other libraries build a graph, `graph.add_edge("a", "b")`, and the line that is written for one.
+//! Calls by which other libraries build a graph or a node of it, `graph.add_edge("a", "b")`, and the line that is written for one.
 
+use super::expression::{Types, jump};
 use super::text::{balanced, split};
 
 /// What is written for a call.
@@ -15,16 +16,49 @@ pub struct Built {
     pub length: usize,
 }
 
-/// The call that a line begins with, `graph.` before it or not.
-pub fn read(line: &str) -> Option<Built> {
-    let (head, inside) = line.split_once('(')?;
+/// The call that a text begins with, what it is called on before it or not.
+pub fn read(text: &str, types: Types) -> Option<Built> {
+    let (head, inside) = text
+        .split_once('(')
+        .filter(|(head, _)| !head.contains('\n'))?;
     // `app = graph.compile()`
-    let call = head.rsplit('=').next()?.trim_ascii();
+    let odd = |c: char| !(c.is_ascii_alphanumeric() || "_.= ".contains(c));
+    let call = head
+        .rsplit('=')
+        .next()
+        .filter(|_| !head.contains(odd))?
+        .trim_ascii();
     let method = call.rsplit('.').next()?;
-    let (_, form, whole) = TABLE.iter().find(|(names, ..)| names.contains(&method))?;
+    let (_, form, place, whole) = TABLE.iter().find(|(names, ..)| names.contains(&method))?;
     let end = balanced(inside, ')')?;
     let args = split(inside.get(..end)?);
-    let mut line = (*form).to_owned();
+    let stops = args
+        .iter()
+        .find_map(|arg| arg.strip_prefix("interrupt_before="));
+    let (form, place, whole) = match stops.filter(|_| method == "compile") {
+        Some(_) => (STOP, STOPPED, false),
+        None => (*form, *place, *whole),
+    };
+    let stop = stops.and_then(|stops| {
+        stops
+            .trim_matches(['[', ']', '"', '\''])
+            .split(['"', '\''])
+            .next()
+    });
+    let mut line = form.replace("STOP", stop.unwrap_or("NODE"));
+    if line.contains("FIELDS") {
+        let (given, _) = jump::given(args.first()?, types)?;
+        line = line.replace("FIELDS", given.fields()?);
+    }
+    if line.contains("ARMS") {
+        line = line.replace("ARMS", &arms(args.get(2).copied().unwrap_or("")));
+        if node(args.first()?) == "start" {
+            line = line.replacen("goto", "start", 1);
+        }
+    }
+    let first = args.first().map(|arg| node(arg));
+    let place = place.replace("STOP", stop.unwrap_or("NODE"));
+    let place = place.replace("FIRST", first.as_deref().unwrap_or("NAME"));
     for (place, arg) in ["FIRST", "SECOND"].into_iter().zip(&args) {
         line = line.replace(place, &node(arg));
     }
@@ -34,12 +68,33 @@ pub fn read(line: &str) -> Option<Built> {
     Some(Built {
         help: match line.as_str() {
             "" => "take it out: a graph is ready as it is written".to_owned(),
-            line => format!("write `{line}` in the braces of the graph"),
+            line if line.starts_with("start {") => {
+                format!("write `{line}` in the braces of the graph")
+            }
+            line => format!("write `{line}` {place}"),
         },
         line,
-        whole: *whole,
+        whole,
         length: head.len() + 1 + end + 1,
     })
+}
+
+/// The arms of a route to the nodes that a list or a dictionary names.
+fn arms(to: &str) -> String {
+    let inside = to.trim_matches(['[', ']', '{', '}']);
+    let targets = split(inside)
+        .into_iter()
+        .filter(|part| !part.contains("=") && !part.is_empty());
+    let targets = targets.map(|part| node(part.rsplit(':').next().unwrap_or(part).trim_ascii()));
+    let mut targets: Vec<String> = targets.collect();
+    let last = targets.pop().unwrap_or_else(|| "end".to_owned());
+    if targets.is_empty() {
+        targets.push("NODE".to_owned());
+    }
+    let arms = targets
+        .iter()
+        .map(|target| format!("when CONDITION -> {target}  "));
+    format!("{}else -> {last}", arms.collect::<String>())
 }
 
 /// A node as an edge names it.
@@ -53,28 +108,53 @@ fn node(arg: &str) -> String {
     }
 }
 
-/// Methods, what is written for them, whether that is all.
-static TABLE: &[(&[&str], &str, bool)] = &[
-    (&["add_edge", "addEdge"], "FIRST -> SECOND", true),
+/// What asks before a node.
+const STOP: &str = "interrupt gate before STOP { ask \"Go on?\"  expect bool }";
+
+const STOPPED: &str =
+    "in the braces of the graph, and `skip when !gate -> end` in those of node `STOP`";
+const GRAPH: &str = "in the braces of the graph";
+const NODE: &str = "in the braces of the node";
+
+/// Methods, what is written for them and where, whether that is all.
+static TABLE: &[(&[&str], &str, &str, bool)] = &[
+    (&["add_edge", "addEdge"], "FIRST -> SECOND", GRAPH, true),
     (
         &["set_entry_point", "setEntryPoint"],
         "start -> FIRST",
+        GRAPH,
         true,
     ),
     (
         &["set_finish_point", "setFinishPoint"],
         "FIRST -> end",
+        GRAPH,
         true,
     ),
     (
         &["add_node", "addNode"],
         "node FIRST: update { set { field: value } }",
+        GRAPH,
         false,
     ),
     (
         &["add_conditional_edges", "addConditionalEdges"],
-        "node FIRST: update { goto { when CONDITION -> NODE  else -> end } }",
+        "goto { ARMS }",
+        "in the braces of node `FIRST`",
         false,
     ),
-    (&["compile", "StateGraph"], "", true),
+    (&["compile", "StateGraph"], "", GRAPH, true),
+    (
+        &["with_structured_output", "withStructuredOutput"],
+        "output FIRST",
+        NODE,
+        true,
+    ),
+    (&["bind_tools", "bindTools"], "tools FIRST", NODE, true),
+    (
+        &["writer", "get_stream_writer", "dispatch_custom_event"],
+        "emit EVENT { FIELDS }",
+        "in the braces of the node, and declare `event EVENT { .. }` beside the graphs",
+        false,
+    ),
 ];

@@ -216,14 +216,10 @@ static TABLE: &[Call] = &[
         "",
     ),
     // Lists.
-    call(
-        &[
-            "push", "append", "add", "concat", "extend", "insert", "unshift",
-        ],
-        APPEND,
-        "",
-    ),
-    call(&["pop", "shift", "head"], "xs.first()", "xs | first"),
+    call(&["push", "append", "add", "insert", "unshift"], APPEND, ""),
+    call(&["concat", "extend"], "xs + ys", "xs + ys"),
+    call(&["pop"], "xs.last()", "xs | last"),
+    call(&["shift", "head"], "xs.first()", "xs | first"),
     call(
         &["tail", "take", "limit"],
         "xs.slice(from, to)",

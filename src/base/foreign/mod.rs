@@ -1,10 +1,11 @@
 //! Words that people bring along from other languages (Python, TypeScript, LangGraph, Jinja, JSON Schema), and what is written for
 //! them here: data for help lines. A table each for [types](ty), [functions](call), [attributes](attribute),
-//! [statements of templates](statement) and [calls that build a graph](builder); composed [texts](text) are taken apart.
+//! [statements of templates](statement) and [calls that build a graph](builder); composed [texts](text) and whole [expressions](expression) are taken apart and put together again.
 
 pub mod attribute;
 pub mod builder;
 pub mod call;
+pub mod expression;
 pub mod name;
 pub mod statement;
 pub mod text;

@@ -1,13 +1,15 @@
 //! Texts with values in them as other languages compose them: `f"a {x}"`, `` `a ${x}` ``, `"a {}".format(x)`, `"a %s" % x`,
 //! `"a " + x`.
 
+use super::expression::{self, Types};
+
 /// A part of a composed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     /// As it stands between the quotes.
     Text(String),
-    /// An expression.
-    Value(String),
+    /// An expression, and how it is printed: `%s`.
+    Value(String, String),
 }
 
 /// A composed text, taken apart.
@@ -27,43 +29,51 @@ impl Composed {
         pieces.all(|piece| matches!(piece, Piece::Text(_)))
     }
 
-    /// The first value in it.
-    pub fn value(&self) -> Option<&str> {
+    /// The first value in it, as a template has it.
+    pub fn value(&self, types: Types) -> Option<String> {
         self.pieces.iter().find_map(|piece| match piece {
-            Piece::Value(value) => Some(value.as_str()),
+            Piece::Value(value, _) => expression::in_template(value, types),
             Piece::Text(_) => None,
         })
     }
 
-    /// It as a template: `"a {{ x }}"`.
-    pub fn template(&self) -> String {
+    /// It as a template: `"a {{ x }}"`. None where it has a value that is nothing known.
+    pub fn template(&self, types: Types) -> Option<String> {
         let quote = &self.quote;
+        let inner = if quote.starts_with('"') { '\'' } else { '"' };
         let pieces = self.pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Value(value) => format!("{{{{ {value} }}}}"),
+            Piece::Text(text) => Some(text.clone()),
+            Piece::Value(value, verb) => {
+                let value = expression::in_template(value, types)?;
+                Some(match verb.as_str() {
+                    "%s" => format!("{{{{ {value} }}}}"),
+                    verb => format!("{{{{ {inner}{verb}{inner} | format({value}) }}}}"),
+                })
+            }
         });
-        format!("{quote}{}{quote}", pieces.collect::<String>())
+        Some(format!(
+            "{quote}{}{quote}",
+            pieces.collect::<Option<String>>()?
+        ))
     }
 
     /// It as an expression: `"a %s".format([x])`.
-    pub fn expression(&self) -> String {
+    pub fn expression(&self, types: Types) -> Option<String> {
         let quote = &self.quote;
         if self.is_plain() {
-            return self.template();
+            return self.template(types);
         }
         let pieces = self.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => text.replace('%', "%%"),
-            Piece::Value(_) => "%s".to_owned(),
+            Piece::Value(_, verb) => verb.clone(),
         });
         let values = self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Value(value) => Some(value.as_str()),
+            Piece::Value(value, _) => Some(expression::expression(value, types)),
             Piece::Text(_) => None,
         });
-        let values = values.collect::<Vec<_>>().join(", ");
-        format!(
-            "{quote}{}{quote}.format([{values}])",
-            pieces.collect::<String>()
-        )
+        let values = values.collect::<Option<Vec<_>>>()?.join(", ");
+        let text: String = pieces.collect();
+        Some(format!("{quote}{text}{quote}.format([{values}])"))
     }
 }
 
@@ -175,7 +185,7 @@ fn closing(inside: &str, quote: &str) -> Option<usize> {
 fn braces(
     text: &str,
     open: &str,
-    of: &mut dyn FnMut(&str) -> Option<String>,
+    of: &mut dyn FnMut(&str) -> Option<(String, String)>,
 ) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut plain = String::new();
@@ -183,11 +193,13 @@ fn braces(
     while let Some(c) = rest.chars().next() {
         let doubled = open == "{" && (rest.starts_with("{{") || rest.starts_with("}}"));
         if let Some(inner) = rest.strip_prefix(open).filter(|_| !doubled) {
-            let (inner, behind) = inner.split_once('}')?;
+            let end = balanced(inner, '}')?;
+            let (inner, behind) = (inner.get(..end)?, inner.get(end + 1..)?);
             if !plain.is_empty() {
                 pieces.push(Piece::Text(std::mem::take(&mut plain)));
             }
-            pieces.push(Piece::Value(of(inner)?));
+            let (value, verb) = of(inner)?;
+            pieces.push(Piece::Value(value, verb));
             rest = behind;
             continue;
         }
@@ -200,10 +212,39 @@ fn braces(
     Some(pieces)
 }
 
-/// What stands in the braces, where it says no more than which value.
-fn named(inner: &str) -> Option<String> {
-    let inner = inner.trim_ascii();
-    (!inner.is_empty() && !inner.contains([':', '!', '='])).then(|| inner.to_owned())
+/// What stands in the braces: a value, and how it is printed.
+fn named(inner: &str) -> Option<(String, String)> {
+    let (value, verb) = printed(inner)?;
+    (!value.is_empty()).then(|| (value.to_owned(), verb))
+}
+
+/// `x:.2f`, `x!r`: a value with what says how it is printed.
+fn printed(inner: &str) -> Option<(&str, String)> {
+    let parts = parts(inner, ':');
+    let (value, spec) = match parts.as_slice() {
+        [value] => (*value, ""),
+        [value, spec] => (*value, *spec),
+        _ => return None,
+    };
+    let value = value.trim_ascii();
+    let value = ["!r", "!s"]
+        .iter()
+        .find_map(|sign| value.strip_suffix(sign))
+        .unwrap_or(value);
+    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    let verb = match spec {
+        "" | "s" => "%s".to_owned(),
+        "d" => "%d".to_owned(),
+        spec if spec
+            .strip_prefix('.')?
+            .strip_suffix('f')
+            .is_some_and(digits) =>
+        {
+            format!("%{spec}")
+        }
+        _ => return None,
+    };
+    Some((value, verb))
 }
 
 /// A text with what stands behind it: `.format(..)`, `% x`. How much of that it takes.
@@ -215,15 +256,17 @@ fn formatted(text: &str, behind: &str) -> Option<(Vec<Piece>, usize)> {
         let end = balanced(args, ')')?;
         let args = split(args.get(..end)?);
         let mut next = 0..;
-        let mut of = |inner: &str| match inner.trim_ascii() {
-            "" => args.get(next.next()?).map(|arg| (*arg).to_owned()),
-            name => match name.parse::<usize>() {
-                Ok(at) => args.get(at).map(|arg| (*arg).to_owned()),
+        let mut of = |inner: &str| {
+            let (name, verb) = printed(inner)?;
+            let value = match name.parse::<usize>() {
+                Ok(at) => args.get(at).copied(),
+                Err(_) if name.is_empty() => args.get(next.next()?).copied(),
                 Err(_) => args.iter().find_map(|arg| {
                     let (own, value) = arg.split_once('=')?;
-                    (own.trim_ascii() == name).then(|| value.trim_ascii().to_owned())
+                    (own.trim_ascii() == name).then(|| value.trim_ascii())
                 }),
-            },
+            };
+            Some((value?.to_owned(), verb))
         };
         let pieces = braces(text, "{", &mut of)?;
         return Some((pieces, ".format(".len() + end + 1));
@@ -260,9 +303,20 @@ fn percents(text: &str, args: &[&str]) -> Option<Vec<Piece>> {
                 if !plain.is_empty() {
                     pieces.push(Piece::Text(std::mem::take(&mut plain)));
                 }
-                pieces.push(Piece::Value((*args.next()?).to_owned()));
+                pieces.push(Piece::Value((*args.next()?).to_owned(), "%s".to_owned()));
             }
-            _ => return None,
+            // `%.2f`
+            _ => {
+                let verb = after.get(..=after.find('f').filter(|at| *at < 4)?)?;
+                let digits = verb.strip_prefix('.')?.strip_suffix('f')?;
+                digits.chars().all(|c| c.is_ascii_digit()).then_some(())?;
+                if !plain.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                }
+                pieces.push(Piece::Value((*args.next()?).to_owned(), format!("%{verb}")));
+                rest = after.get(verb.len()..)?;
+                continue;
+            }
         }
         rest = after.get(1..)?;
     }
@@ -295,7 +349,7 @@ fn value(written: &str) -> Option<Composed> {
         return None;
     }
     Some(Composed {
-        pieces: vec![Piece::Value(written.get(..at)?.to_owned())],
+        pieces: vec![Piece::Value(written.get(..at)?.to_owned(), "%s".to_owned())],
         quote: "\"".to_owned(),
         length: at,
     })
@@ -326,6 +380,12 @@ pub fn balanced(inside: &str, close: char) -> Option<usize> {
 
 /// The parts of a list, between commas that stand in no bracket and no quote.
 pub fn split(list: &str) -> Vec<&str> {
+    let parts = parts(list, ',').into_iter().map(str::trim_ascii);
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// The parts of a text between signs that stand in no bracket and no quote.
+fn parts(list: &str, sign: char) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut open, mut quote, mut start) = (0_usize, None, 0);
     for (at, c) in list.char_indices() {
@@ -335,7 +395,7 @@ pub fn split(list: &str) -> Vec<&str> {
             (None, '"' | '\'') => quote = Some(c),
             (None, '(' | '[' | '{') => open += 1,
             (None, ')' | ']' | '}') => open = open.saturating_sub(1),
-            (None, ',') if open == 0 => {
+            (None, c) if c == sign && open == 0 => {
                 parts.extend(list.get(start..at));
                 start = at + 1;
             }
@@ -343,6 +403,5 @@ pub fn split(list: &str) -> Vec<&str> {
         }
     }
     parts.extend(list.get(start..));
-    let parts = parts.into_iter().map(str::trim_ascii);
-    parts.filter(|part| !part.is_empty()).collect()
+    parts
 }

@@ -104,14 +104,20 @@ fn shown(diagnostics: &Diagnostics) -> Vec<&Diagnostic> {
 
 /// A message about one place that is no finding of the compiler and has no page: what an
 /// expression failed with, say.
-pub fn fault(message: &str, span: Span, sources: &SourceMap, style: Style) -> String {
+pub fn fault(
+    message: &str,
+    help: Option<String>,
+    span: Span,
+    sources: &SourceMap,
+    style: Style,
+) -> String {
     let mut quoted = Quoted::default();
     let place = quoted.place(span, sources, &mut Shelf::default());
     let report = Report {
         header: None,
         message: visible(message),
         level: Level::Error,
-        help: None,
+        help,
         labels: place
             .map(|place| LabeledSpan::new_primary_with_span(None, place))
             .into_iter()

@@ -4,7 +4,7 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal, UnaryOp};
 use crate::base::foreign;
 use crate::base::name::did_you_mean;
-use crate::diag::{Diagnostic, Home, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::function::{self, FunctionSpec, Rule};
 use super::super::ty::Type;
@@ -256,6 +256,10 @@ impl Checker<'_> {
             }
         };
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
+        let found = match (is_foreign || found.help.is_none()) && !self.template {
+            true => found.fact(Fact::Foreign),
+            false => found,
+        };
         self.report(match receiver {
             None if !is_foreign => found.unknown(&name.node, Home::Items),
             _ => found,

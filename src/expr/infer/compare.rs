@@ -3,7 +3,7 @@
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
 use crate::base::Spanned;
 use crate::base::name::{closest, either};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, codes};
 
 use super::super::operator as operators;
 use super::super::ty::Type;
@@ -11,7 +11,7 @@ use super::checker::Checker;
 use super::join::widen;
 use super::operator::is_simple;
 use super::path::path;
-use super::relation::{Texts, overlaps, texts};
+use super::relation::{Texts, assignable, overlaps, texts};
 use super::usage::named;
 
 impl Checker<'_> {
@@ -98,12 +98,36 @@ impl Checker<'_> {
         });
         let plain = match (a, b) {
             (Type::Null, _) | (_, Type::Null) => "take the comparison out".to_owned(),
-            _ => format!("compare it with a value of type {}", self.show(a)),
+            _ => match self.field_to_compare((left, a), b) {
+                Some(field) => {
+                    let sign = if negated { "!=" } else { "==" };
+                    format!(
+                        "compare its field: `{field} {sign} {}`",
+                        self.show(b).trim_matches('`')
+                    )
+                }
+                None => format!("compare it with a value of type {}", self.show(a)),
+            },
         };
         let help = help.unwrap_or(plain);
         let found = Diagnostic::new(&codes::NEVER_EQUAL, message, expr.span).help(help);
         let found = self.with_types(found, &[(left, a), (right, b)]);
         self.report(found);
+    }
+
+    /// The one field of a record that has a value in common with what it is compared with: `error.kind`.
+    fn field_to_compare(&self, (left, a): (&Expr, &Type), b: &Type) -> Option<String> {
+        let Type::Record(id) = a.without_null() else {
+            return None;
+        };
+        let of = path(left)?;
+        let record = self.types.records.get(id)?;
+        let mut fields = record
+            .fields
+            .iter()
+            .filter(|field| assignable(b, &field.ty, self.types));
+        let field = fields.next()?;
+        Some(format!("{of}.{}", field.name))
     }
 
     /// Labels operands with their types, those written out left aside.
@@ -222,9 +246,8 @@ impl Checker<'_> {
                     _ => None,
                 };
                 let message = format!("`in` needs a list or a map, found {}", self.show(&other));
-                self.report(
-                    Diagnostic::new(&codes::TYPE_MISMATCH, message, of.span).maybe_help(help),
-                );
+                let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, of.span);
+                self.report(found.maybe_help(help).fact(Fact::Foreign));
             }
         }
         Type::Bool

@@ -5,7 +5,7 @@
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
 use crate::base::Span;
-use crate::diag::{Diagnostic, Diagnostics, Level, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, Level, codes};
 use crate::value::Value;
 
 use super::super::eval::{self, Effect, Env, ErrorKind};
@@ -141,15 +141,9 @@ impl Walk<'_> {
                     let why = format!("`{of}` has no index `{at}`, a list's first is `0`");
                     let mut found = always_fails(expr.span, &why);
                     found = match at {
-                        -1 => {
-                            let index = Span {
-                                start: operand.span.end,
-                                ..expr.span
-                            };
-                            found
-                                .help(format!("the last element is `{of}.last()`, an optional"))
-                                .fix(index, ".last().value()")
-                        }
+                        -1 => found
+                            .help(format!("write `{of}.last().value()`"))
+                            .fact(Fact::Foreign),
                         at => found.help(format!(
                             "count from the end: `{of}[size({of}) - {}]`",
                             at.unsigned_abs()

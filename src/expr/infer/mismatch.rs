@@ -51,7 +51,8 @@ impl Checker<'_> {
                 match content {
                     Some(name) => plain
                         .help(super::content::text_of(expr))
-                        .fix(name.span, TEXT),
+                        .fix(name.span, TEXT)
+                        .fact(Fact::Foreign),
                     None => self.with_mend(plain, expr, (found, &wanted), expected.admits_null()),
                 }
             }
@@ -178,6 +179,7 @@ impl Checker<'_> {
             Type::Int => Some(format!("{value} != 0")),
             Type::Float => Some(format!("{value} != 0.0")),
             Type::List(_) | Type::Map(_) => Some(format!("size({value}) > 0")),
+            Type::Nullable(_) => Some(format!("{value} != null")),
             _ => None,
         };
         if let Some(condition) = condition {
@@ -202,6 +204,14 @@ impl Checker<'_> {
                 "say what the answer is, `expect {}` in the node, or convert it: `{call}(answer)`",
                 self.types.show(to)
             ));
+        }
+        if let (Type::Json, Type::Union(members)) = (from, to) {
+            let calls = members.iter().filter_map(|member| conversion(from, member));
+            let calls: Vec<String> = calls.map(|call| format!("`{call}({value})`")).collect();
+            return match calls.is_empty() {
+                true => found,
+                false => found.help(format!("say which it is: {}", calls.join(" or "))),
+            };
         }
         let call = conversion(from, to);
         found.maybe_help(call.map(|call| match (from, call) {

@@ -3,7 +3,7 @@
 use crate::ast::expr::Expr;
 use crate::base::foreign;
 use crate::base::name::{closest, few};
-use crate::diag::{Diagnostic, Home, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::function;
 use super::super::ty::{EnumType, TYPE_NAMES, Type};
@@ -22,7 +22,8 @@ impl Checker<'_> {
                     "`state` is no value by itself",
                     expr.span,
                 )
-                .help("name one of its fields, such as `state.x`"),
+                .help("name one of its fields, such as `state.x`")
+                .fact(Fact::Foreign),
             );
         }
         if self.template {

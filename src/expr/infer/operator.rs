@@ -3,7 +3,7 @@
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::base::foreign::DEFAULT;
 use crate::base::{Span, Spanned};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, codes};
 
 use super::super::operator as operators;
 use super::super::ty::Type;
@@ -75,7 +75,7 @@ impl Checker<'_> {
         let shown = named(first, &self.show(&ty));
         let message = format!("`||` joins conditions, found {shown}");
         let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, first.span);
-        self.report(found.help(DEFAULT));
+        self.report(found.help(DEFAULT).fact(Fact::Foreign));
         true
     }
 
@@ -209,7 +209,10 @@ impl Checker<'_> {
         let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
             .maybe_help(help.map(str::to_owned));
         let found = self.with_types(found, &[(left, a), (right, b)]);
-        self.report(found)
+        self.report(match (a, op.node) {
+            (Type::String, BinaryOp::Modulo) if !self.template => found.fact(Fact::Foreign),
+            _ => found,
+        })
     }
 
     /// The type of an operand that may not be null; reported where it may be.

@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::base::name::list;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, codes};
 
 use super::super::function::signature::{Pattern, Signature};
 use super::super::function::{FunctionSpec, Rule};
@@ -148,9 +148,15 @@ impl Checker<'_> {
             let message = format!("{shown} has no method `{}`", function.name);
             let mut names: Vec<&str> = takes.iter().map(String::as_str).collect();
             names.dedup();
+            let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, call.name.span)
+                .help(self.receiver_help(ty, function.name, &names));
+            // `", ".join(xs)`
+            let of_text = function.name == "join" && !self.template;
             return self.report(
-                Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, call.name.span)
-                    .help(self.receiver_help(ty, function.name, &names)),
+                match of_text && matches!(ty, Type::String | Type::Literal(_)) {
+                    true => found.fact(Fact::Foreign),
+                    false => found,
+                },
             );
         }
         let expected = self.expected_at(function, signature, misfit.index, found);

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::base::{foreign, name::closest};
+use crate::base::foreign;
 use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{EnumId, Type, TypeTable};
@@ -58,15 +58,12 @@ impl Checker<'_> {
         let fields = self.scope.state.clone().unwrap_or_default();
         let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
         let message = format!("the state has no field `{}`", field.node);
-        let near = closest(field, names.iter().copied());
         let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
             .unknown(field, Home::State(None));
-        self.report(
-            match self.field_elsewhere(field).filter(|_| near.is_none()) {
-                Some(place) => found.help(format!("write `{place}`")),
-                None => found.meant(field.span, field, names, "its fields are"),
-            },
-        )
+        self.report(match self.field_elsewhere(field) {
+            Some(place) => found.help(format!("write `{place}`")),
+            None => found.meant(field.span, field, names, "its fields are"),
+        })
     }
 
     /// The enum of that name.

@@ -1,12 +1,14 @@
 //! Mistakes in declarations: fields, types, lists, attributes.
 
+use crate::base::foreign::expression::{self, Types};
+use crate::base::foreign::text::{balanced, split};
 use crate::base::name;
 use crate::diag::Diagnostic;
 
 use super::super::grammar::Rule;
 use super::super::message;
 use super::target::quoted_word;
-use super::{Place, first_word, last_word};
+use super::{Place, first_word, innermost_bracket, last_word};
 
 /// `enum A = x | y`
 pub fn enum_sign(place: &Place) -> Option<Diagnostic> {
@@ -53,6 +55,68 @@ pub fn enum_sign(place: &Place) -> Option<Diagnostic> {
     });
     let end = place.text.trim_ascii_end().len();
     Some(found.fix(place.before_at(end, end), " }"))
+}
+
+/// `score: int = Field(default=0, ge=0, description="why")`
+pub fn field_call(place: &Place) -> Option<Diagnostic> {
+    let (open, '(') = innermost_bracket(place.before)? else {
+        return None;
+    };
+    let head = place
+        .before
+        .get(..open)?
+        .strip_suffix("Field")?
+        .trim_ascii_end();
+    let declared = head.strip_suffix('=')?.trim_ascii_end();
+    let inside = place.text.get(open + 1..)?;
+    let end = balanced(inside, ')')?;
+    let (mut doc, mut default, mut limits) = (None, String::new(), String::new());
+    let mut length = ["0".to_owned(), "1000000".to_owned()];
+    for arg in split(inside.get(..end)?) {
+        let (name, value) = match arg.split_once('=') {
+            Some((name, value)) if first_word(name.trim_ascii()) == name.trim_ascii() => {
+                (name.trim_ascii(), value.trim_ascii())
+            }
+            _ => ("default", arg),
+        };
+        let shown = || expression::expression(value, Types(place.file));
+        match name {
+            "default" if value == "..." => {}
+            "default" => default = format!(" = {}", shown()?),
+            "default_factory" => {
+                default = format!(" = {}", if value == "dict" { "{}" } else { "[]" })
+            }
+            "description" => doc = Some(value.trim_matches(['"', '\''])),
+            "ge" | "gt" => limits.push_str(&format!(" @min({value})")),
+            "le" | "lt" => limits.push_str(&format!(" @max({value})")),
+            "pattern" | "regex" => limits.push_str(&format!(" @pattern({value})")),
+            "min_length" => value.clone_into(&mut length[0]),
+            "max_length" => value.clone_into(&mut length[1]),
+            _ => {}
+        }
+    }
+    if length[0] != "0" || length[1] != "1000000" {
+        limits.push_str(&format!(" @len({}, {})", length[0], length[1]));
+    }
+    let meant = format!("{declared}{default}{limits}");
+    let at = place.before_at(declared.len(), open + end + 2);
+    let found = place
+        .error_at(
+            at,
+            "a field has no `Field(..)`: what it is for stands before it",
+        )
+        .fix(at, default + &limits);
+    Some(match doc {
+        None => found.help(format!("write `{meant}`")),
+        Some(doc) => found
+            .help(format!(
+                "write `{meant}`, and on the line before it `/// {doc}`"
+            ))
+            .fix(
+                place.before_at(0, 0),
+                format!("/// {doc}\n{}", place.indent()),
+            ),
+    })
 }
 
 /// What may stand before a field of a state.

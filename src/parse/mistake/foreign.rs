@@ -1,11 +1,12 @@
 //! Forms of other languages: their comments, types, imports, records written in place, quotes within quotes.
 
 use crate::base::foreign;
+use crate::base::foreign::text::{balanced, split};
 use crate::diag::Diagnostic;
 
 use super::super::grammar::Rule;
 use super::super::message;
-use super::{Place, first_word, innermost_open, last_word};
+use super::{Place, first_word, last_word};
 
 /// `-- why`
 pub fn comment(place: &Place) -> Option<Diagnostic> {
@@ -189,22 +190,6 @@ pub fn inner_quote(place: &Place) -> Option<Diagnostic> {
     )
 }
 
-/// `x in (a, b)`
-pub fn tuple(place: &Place) -> Option<Diagnostic> {
-    let is_tuple = place.after_operand()
-        && place.rest.starts_with(',')
-        && innermost_open(place.before) == Some('(');
-    let (head, _) = place.before.rsplit_once('(')?;
-    let head = head.trim_ascii_end();
-    let called =
-        head.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && last_word(head) != "in";
-    (is_tuple && !called).then(|| {
-        place
-            .error("expected `)`, found `,`")
-            .help("a list stands in brackets: `[a, b]`")
-    })
-}
-
 /// `notes: list<string> via operator.add`, `n: int via lambda a, b: a + b`
 pub fn reducer_path(place: &Place) -> Option<Diagnostic> {
     let root = place.last_word();
@@ -235,6 +220,62 @@ pub fn reducer_path(place: &Place) -> Option<Diagnostic> {
         false => found.help(format!(
             "write `via {meant}`, or declare it beside the graphs: `reducer NAME(old: T, new: T) -> T = ..`"
         )),
+    })
+}
+
+/// `retry RetryPolicy(max_attempts=3)`
+pub fn retry_policy(place: &Place) -> Option<Diagnostic> {
+    let start = place.before.strip_suffix("RetryPolicy")?.len();
+    let args = place.rest.strip_prefix('(')?;
+    let end = balanced(args, ')')?;
+    let args = split(args.get(..end)?);
+    let count = args
+        .iter()
+        .find_map(|arg| arg.strip_prefix("max_attempts="));
+    let meant = count.unwrap_or("3").trim_ascii();
+    let at = place.before_at(start, place.offset() + end + 2);
+    Some(
+        place
+            .error_at(
+                at,
+                "`retry` takes a number of attempts, or settings in braces",
+            )
+            .help(format!("write `retry {meant}`"))
+            .fix(at, meant),
+    )
+}
+
+/// `max_visits 3`
+pub fn visits_without_target(place: &Place) -> Option<Diagnostic> {
+    let count = last_word(place.before);
+    let is_visits = first_word(place.text) == "max_visits" && place.tried(Rule::arrow);
+    (is_visits && count.starts_with(|c: char| c.is_ascii_digit())).then(|| {
+        let at = place.before_at(place.before.len(), place.before.len());
+        place
+            .error_at(
+                at,
+                format!("expected `->` after `{count}`, and where a run goes then"),
+            )
+            .help(format!(
+                "write `max_visits {count} -> end`, or another node"
+            ))
+    })
+}
+
+/// `into { answer: result.answer }`
+pub fn field_of_result(place: &Place) -> Option<Diagnostic> {
+    let word = place.last_word();
+    let start = place.before.strip_suffix(word)?.len();
+    let field = first_word(place.rest.strip_prefix('.')?);
+    (word == "result" && !field.is_empty() && !place.after_operand()).then(|| {
+        let at = place.before_at(start, place.offset() + 1 + field.len());
+        place
+            .error_at(
+                at,
+                format!("`into` names fields of the called graph alone, found `result.{field}`"),
+            )
+            .help(format!("write `{field}`"))
+            .fix(at, field)
     })
 }
 

@@ -1,5 +1,7 @@
 //! Mistakes in how a node or a tool begins: its kind, its arguments, its model.
 
+use crate::base::foreign::expression::jump;
+use crate::base::foreign::text::balanced;
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 
@@ -72,6 +74,15 @@ pub fn model_text(place: &Place) -> Option<Diagnostic> {
     Some(place.error(message).help(format!(
         "a model is declared beside the graphs, `model writer = \"{text}\"`; nodes and graphs name it, `model writer`"
     )))
+}
+
+/// `model m = ChatOpenAI(model="gpt-5-mini")`
+pub fn model_maker(place: &Place) -> Option<Diagnostic> {
+    let declares = first_word(place.text) == "model" && place.before.ends_with('=');
+    let (meant, length) = declares.then(|| jump::model(place.rest))??;
+    let at = place.at(0, length);
+    let found = place.error_at(at, "a model is named by a text, `provider/model`");
+    Some(found.help(format!("write `{meant}`")).fix(at, meant))
 }
 
 /// `node a: lmm`
@@ -157,6 +168,18 @@ pub fn missing_kind(place: &Place) -> Option<Diagnostic> {
         && innermost_open(place.before).is_none();
     (is_node && place.text.split_ascii_whitespace().count() > 1).then(|| {
         let name = place.last_word();
+        if let Some(args) = place.rest.strip_prefix('(')
+            && let Some(end) = balanced(args, ')')
+        {
+            let at = place.at(0, end + 2);
+            return place
+                .error_at(
+                    at,
+                    format!("node `{name}` takes no arguments: it reads `state.x`"),
+                )
+                .help(format!("write `node {name}: update`, or another kind"))
+                .fix(at, ": update");
+        }
         place
             .error(format!("expected `:` and the kind of node `{name}`"))
             .help(format!("write `node {name}: update`, or another kind"))

@@ -46,10 +46,11 @@ pub fn missing_arrow(place: &Place) -> Option<Diagnostic> {
     // What begins with a word of its own is no edge from a node of that name.
     let begun = place.before == first_word(place.text)
         && keyword::MEMBERS.contains(&place.before)
-        && place.before != "start";
-    let missing = match begun {
-        true => missing,
-        false => missing.fix(at, text),
+        && !matches!(place.before, "start" | "on_error");
+    let missing = match (begun, place.first_word()) {
+        (true, _) => missing,
+        (false, "") => missing.fix(at, text),
+        (false, word) => missing.help(format!("write `-> {word}`")).fix(at, text),
     };
     let result = place.before.ends_with(')') && first_word(place.text) == "tool";
     Some(match result {

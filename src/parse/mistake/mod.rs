@@ -1,12 +1,10 @@
 //! Common mistakes, each with its own words; [`message`] words the rest. [`target`] has those of arrows and arms, [`declared`]
 //! those of fields, types and lists, [`head`] those of how nodes and tools begin, [`value`] those of expressions, [`operator`] signs where others belong,
-//! [`missing`] what is left out, [`letter`] what is wrong within a word, [`parameter`] what a graph is given, [`comprehension`] lists and functions as in Python, [`spread`] and [`default`]
-//! what stands for `[...xs, x]` and for `x ?? y`, [`foreign`] other forms of other languages. [`extent`] says where the expression around a place begins and ends.
+//! [`missing`] what is left out, [`letter`] what is wrong within a word, [`parameter`] what a graph is given, [`expression`] forms of expressions in Python and TypeScript,
+//! [`spread`] what stands for `[...xs, x]`, [`foreign`] other forms of other languages.
 
-mod comprehension;
 mod declared;
-mod default;
-mod extent;
+mod expression;
 mod foreign;
 mod head;
 mod letter;
@@ -16,6 +14,8 @@ mod parameter;
 mod spread;
 mod target;
 mod value;
+
+pub use expression::{in_whole, whole};
 
 use pest::error::Error;
 
@@ -29,6 +29,8 @@ use super::{keyword, message};
 struct Place<'a> {
     /// The text that was read.
     text: &'a str,
+    /// The text of the file that it is part of.
+    file: &'a str,
     /// What stands before the place, blanks left out.
     before: &'a str,
     /// What stands there.
@@ -68,6 +70,17 @@ impl Place<'_> {
 
     fn error_at(&self, at: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
+    }
+
+    /// The blanks that the line of the text begins with.
+    fn indent(&self) -> &str {
+        let start = (self.span.start as usize).saturating_sub(self.offset());
+        let before = self.file.get(..start).unwrap_or("");
+        let line = before
+            .get(before.rfind('\n').map_or(0, |at| at + 1)..)
+            .unwrap_or("");
+        line.get(..line.len() - line.trim_start_matches(' ').len())
+            .unwrap_or("")
     }
 
     /// A stretch of what stands here.
@@ -132,17 +145,24 @@ fn innermost_bracket(text: &str) -> Option<(usize, char)> {
     open.pop()
 }
 
-/// Words an error of the grammar; `base` is where `text` begins in the file.
-pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diagnostic {
+/// Words an error of the grammar in a piece of the text of a file; `base` is where the piece begins there.
+pub fn report(
+    text: &str,
+    whole: &str,
+    base: usize,
+    file: FileId,
+    error: Error<Rule>,
+) -> Diagnostic {
     let at = message::offset(&error);
     let place = Place {
         text,
+        file: whole,
         before: text.get(..at).unwrap_or("").trim_ascii_end(),
         rest: text.get(at..).unwrap_or(""),
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 89] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 92] = [
         parameter::item_with_arguments,
         parameter::written_type,
         parameter::types_in_angles,
@@ -160,13 +180,15 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         foreign::inline_record,
         foreign::import,
         foreign::inner_quote,
-        default::python_if,
-        default::is_word,
-        default::not_in,
-        default::default_sign,
+        declared::field_call,
+        foreign::retry_policy,
+        foreign::visits_without_target,
+        foreign::field_of_result,
+        head::model_maker,
+        expression::operator,
         spread::spread,
         value::message_literal,
-        foreign::tuple,
+        expression::tuple,
         foreign::reducer_path,
         foreign::negative_attempts,
         foreign::spaced_duration,
@@ -176,12 +198,11 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         head::unnamed_argument,
         operator::question_dot,
         operator::optional_index,
-        operator::third_equals,
         target::semicolon,
         target::exit_target,
-        value::lambda,
-        comprehension::lambda_word,
-        comprehension::for_word,
+        expression::function,
+        expression::comprehension,
+        expression::negation,
         declared::enum_sign,
         declared::assign_for_colon,
         operator::fat_arrow,
@@ -192,7 +213,9 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         value::assigning_sign,
         value::named_in_call,
         value::expression_for_template,
-        value::composed_text,
+        expression::composed_text,
+        expression::range,
+        expression::elvis,
         value::foreign_operator,
         declared::unquoted_attribute,
         declared::attribute_before,
@@ -236,5 +259,5 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
     known
         .iter()
         .find_map(|mistake| mistake(&place))
-        .unwrap_or_else(|| message::expected(text, base, file, error))
+        .unwrap_or_else(|| place.in_whole(message::expected(text, base, file, error)))
 }

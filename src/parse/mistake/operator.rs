@@ -37,22 +37,6 @@ pub fn optional_index(place: &Place) -> Option<Diagnostic> {
     )
 }
 
-/// `a === b`
-pub fn third_equals(place: &Place) -> Option<Diagnostic> {
-    let written = match place.before {
-        text if text.ends_with("==") => "===",
-        text if text.ends_with("!=") => "!==",
-        _ => return None,
-    };
-    let meant = written.strip_suffix('=')?;
-    place.rest.starts_with('=').then(|| {
-        place
-            .error(format!("`{written}` is no operator"))
-            .help(format!("write `{meant}`"))
-            .fix(place.span, "")
-    })
-}
-
 /// `a => b`
 pub fn fat_arrow(place: &Place) -> Option<Diagnostic> {
     let line = place.rest.lines().next().unwrap_or("");
@@ -160,21 +144,8 @@ pub fn map_key<'a>(place: &'a Place) -> Option<&'a str> {
 /// Operators of other languages.
 pub fn other_operator(place: &Place) -> Option<Diagnostic> {
     let (written, meant) = match place.first_word() {
-        "and" if place.after_operand() => ("and", "&&"),
-        "or" if place.after_operand() => ("or", "||"),
         "" if place.after_operand() && place.rest.starts_with('&') => ("&", "&&"),
         "" if place.after_operand() && place.rest.starts_with('|') => ("|", "||"),
-        _ if place.after_operand() && place.last_word() == "not" => {
-            let start = place.before.len() - 3;
-            let not = place.before_at(start, place.before.len());
-            let blank = place.before_at(start, place.text.len() - place.rest.len());
-            return Some(
-                place
-                    .error_at(not, "`not` is no operator")
-                    .help("write `!` before what is negated")
-                    .fix(blank, "!"),
-            );
-        }
         _ => return None,
     };
     let found = place.error(format!("`{written}` is no operator"));

@@ -1,5 +1,6 @@
 //! Mistakes where a target, an arrow or an arm stands.
 
+use crate::base::foreign::expression::{Types, jump};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 
@@ -285,6 +286,9 @@ pub fn after_target(place: &Place) -> Option<Diagnostic> {
     if word.is_empty() || !leads || !tried {
         return None;
     }
+    if let Some(found) = computed(place, head) {
+        return Some(found);
+    }
     let own = place.before_at(place.before.len() - word.len(), place.before.len());
     if matches!(word, "if" | "switch" | "match" | "case" | "unless") {
         let before = super::last_word(head);
@@ -381,6 +385,36 @@ pub fn after_target(place: &Place) -> Option<Diagnostic> {
             }
             _ => return None,
         },
+    })
+}
+
+/// `goto Command(goto="a", update={..})`, `goto [Send("a", {..}) for x in xs]`, `goto state.n > 1 ? a : b`
+fn computed(place: &Place, head: &str) -> Option<Diagnostic> {
+    let outer = head.trim_end_matches(['[', ' ']);
+    let start = outer.len()
+        + place
+            .before
+            .get(outer.len()..)?
+            .find(|c: char| !c.is_whitespace())?;
+    let text = place.text.get(start..)?;
+    let (given, length) = jump::given(text, Types(place.file))?;
+    let jump::Given::Target(target) = &given else {
+        return None;
+    };
+    let written = text
+        .get(..length)
+        .filter(|_| start + length > place.offset())?;
+    let leads = last_word(outer);
+    let arms = target.starts_with('{');
+    let at = place.before_at(start, start + length);
+    let found = place.error_at(at, format!("`{written}` is no target"));
+    Some(match (leads, arms) {
+        ("goto" | "start" | "on_error", _) => {
+            let meant = format!("{leads} {target}");
+            found.help(format!("write `{meant}`")).fix(at, target)
+        }
+        (_, true) => found.help(format!("arms stand in a node: `goto {target}`")),
+        (_, false) => found.help(format!("write `-> {target}`")).fix(at, target),
     })
 }
 

@@ -1,12 +1,13 @@
 //! Mistakes in expressions and in blocks of values.
 
-use crate::base::foreign;
+use crate::base::foreign::expression::Types;
 use crate::base::foreign::text::{self as composed, balanced, split};
 use crate::diag::Diagnostic;
 
+use super::super::expr::MAKERS;
 use super::super::grammar::Rule;
 use super::super::message;
-use super::{Place, extent, first_word, innermost_bracket, innermost_open, last_word};
+use super::{Place, first_word, innermost_bracket, innermost_open, last_word};
 
 /// `set { n += 1 }`, `set { n =: 1 }`
 pub fn assigning_sign(place: &Place) -> Option<Diagnostic> {
@@ -56,7 +57,8 @@ pub fn named_in_call(place: &Place) -> Option<Diagnostic> {
     let word = last_word(head);
     // `xs.exists(x, x = 1)` compares.
     let first = place.before.strip_suffix(argument)?.trim_ascii_end();
-    let compares = sign == "=" && (!first.ends_with(['(', ',']) || MACROS.contains(&word));
+    let compares =
+        sign == "=" && (!first.ends_with(['(', ',']) || super::expression::MACROS.contains(&word));
     if word.is_empty() || compares || !place.after_operand() {
         return None;
     }
@@ -64,30 +66,14 @@ pub fn named_in_call(place: &Place) -> Option<Diagnostic> {
     let is_attribute = head.strip_suffix(word)?.ends_with('@');
     // `HumanMessage(content="x")`
     let is_upper = word.starts_with(|c: char| c.is_ascii_uppercase());
-    if let Some(help) = foreign::call::in_expression(word).filter(|_| is_upper) {
-        return Some(
-            place
-                .error_at(at, format!("no function `{word}`"))
-                .help(help),
-        );
-    }
     if is_upper {
-        return Some(
-            place
-                .error_at(
-                    at,
-                    format!("a record such as `{word}` stands in braces, found `(`"),
-                )
-                .help(format!("write `{word} {{ {argument}: .. }}`")),
-        );
-    }
-    if sign == "=" && MAKERS.contains(&word) {
-        let found = place.error(format!("expected `:` after `{argument}`, found `=`"));
-        return Some(
-            found
-                .help(format!("write `{argument}: ..`"))
-                .fix(place.span, ":"),
-        );
+        return super::expression::foreign_maker(place, word, at).or_else(|| {
+            let found = place.error_at(
+                at,
+                format!("a record such as `{word}` stands in braces, found `(`"),
+            );
+            Some(place.in_whole(found.help(format!("write `{word} {{ {argument}: .. }}`"))))
+        });
     }
     let inside = place.text.get(open + 1..)?;
     let values = balanced(inside, ')')
@@ -107,17 +93,12 @@ pub fn named_in_call(place: &Place) -> Option<Diagnostic> {
         (_, []) => format!("{word}(..)"),
         (word, values) => format!("{word}({})", values.join(", ")),
     };
-    Some(
-        place
-            .error(format!(
-                "arguments of `{word}` have no names, found `{argument}{sign}`"
-            ))
-            .help(format!("write the values alone: `{meant}`")),
-    )
+    let found = place.error(match MAKERS.contains(&word.as_str()) {
+        true => format!("expected `:` after `{argument}`, found `{sign}`"),
+        false => format!("arguments of `{word}` have no names, found `{argument}{sign}`"),
+    });
+    Some(place.in_whole(found.help(format!("write the values alone: `{meant}`"))))
 }
-
-/// Functions that make messages: the name of who says one is given by name.
-const MAKERS: [&str; 5] = ["user", "assistant", "ai", "system", "tool"];
 
 /// An argument without its name.
 fn unnamed<'a>(arg: &'a str, sign: &str) -> &'a str {
@@ -184,47 +165,6 @@ pub fn missing_operator(place: &Place) -> Option<Diagnostic> {
     })
 }
 
-/// Functions that name an element and say what is made of it.
-const MACROS: [&str; 15] = [
-    "map",
-    "filter",
-    "all",
-    "exists",
-    "exists_one",
-    "find",
-    "sort_by",
-    "group_by",
-    "any",
-    "some",
-    "every",
-    "reduce",
-    "fold",
-    "to_map",
-    "checked",
-];
-
-/// `(x) => y`, `x -> y` as an argument of a macro.
-pub fn lambda(place: &Place) -> Option<Diagnostic> {
-    let arrow = ["=>", "->"]
-        .into_iter()
-        .find(|arrow| place.rest.starts_with(arrow))?;
-    let inside = innermost_open(place.before) == Some('(');
-    let (head, _) = place.before.rsplit_once('(')?;
-    let word = last_word(head.trim_end_matches('('));
-    (inside && place.after_operand() && MACROS.contains(&word)).then(|| {
-        let name = place.last_word();
-        place
-            .error_at(place.at(0, 2), format!("`{arrow}` is no part of `{word}`"))
-            .help(format!(
-                "name the element, then say what is made of it: `.{word}({name}, ..)`"
-            ))
-            .fix(
-                place.before_at(place.before.len(), place.text.len() - place.rest.len() + 2),
-                ",",
-            )
-    })
-}
-
 /// `ask f"Deploy {state.app}"`, `prompt "Of " + state.task`, `prompt "Of {}".format(x)`, `system state.task`: what is a template.
 pub fn expression_for_template(place: &Place) -> Option<Diagnostic> {
     let word = first_word(place.text);
@@ -242,53 +182,31 @@ pub fn expression_for_template(place: &Place) -> Option<Diagnostic> {
     };
     let read = composed::read(written);
     let at = place.before_at(start, start + read.as_ref().map_or(0, |read| read.length));
-    Some(match read {
-        Some(read) if place.offset() <= start + read.length => {
-            let template = read.template();
-            let found = place.error(sign);
-            match template.contains('\n') {
+    let read = read.filter(|read| place.offset() <= start + read.length);
+    let types = Types(place.file);
+    Some(
+        match read.and_then(|read| Some((read.template(types)?, read))) {
+            Some((template, read)) => {
+                let found = place.error(sign);
+                match template.contains('\n') {
                 true => found.help(format!(
                     "the text of `{word}` is a template: write `{{{{ {} }}}}` in it for a value",
-                    read.value().unwrap_or("x")
+                    read.value(types).unwrap_or_else(|| "x".to_owned())
                 )),
                 false => found.help(format!(
                     "the text of `{word}` is a template: `{word} {template}`"
                 )),
             }
             .fix(at, template)
-        }
-        _ => place.error(sign).help(format!(
-            "the text of `{word}` is a template, in which a value stands as `{{{{ state.x }}}}`"
-        )),
-    })
+            }
+            None => place.error(sign).help(format!(
+                "the text of `{word}` is a template, in which a value stands as `{{{{ state.x }}}}`"
+            )),
+        },
+    )
 }
 
-/// `f"a {x}"` and backticks in an expression.
-pub fn composed_text(place: &Place) -> Option<Diagnostic> {
-    let backtick = place.rest.starts_with('`');
-    let formats = place.rest.starts_with(['"', '\''])
-        && place.last_word() == "f"
-        && place.offset() == place.before.len();
-    let start = place.offset() - usize::from(formats);
-    if !backtick && !formats {
-        return None;
-    }
-    let found = match backtick {
-        true => place.error_at(place.at(0, 1), "a text stands in `\"`, found a backtick"),
-        false => place.error("`f\"..\"` is no text"),
-    };
-    Some(match composed::literal(place.text.get(start..)?) {
-        Some(read) => {
-            let meant = read.expression();
-            found
-                .help(format!("write `{meant}`"))
-                .fix(place.before_at(start, start + read.length), meant)
-        }
-        None => found.help("join texts by `+`, or write `\"%s\".format([..])`"),
-    })
-}
-
-/// `a ?: b`, `a ** b`, `a <> b`, `x[0:2]`, `x++`.
+/// `a <> b`, `x++`, `a eq b`.
 pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
     let rest = place.rest;
     let at = |length: usize| place.at(0, length);
@@ -299,17 +217,6 @@ pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
                 .help(help),
         )
     };
-    if place.before.ends_with('?') && rest.starts_with(':') && place.tried(Rule::prefix) {
-        let sign = place.before_at(place.before.len() - 1, place.text.len() - rest.len() + 1);
-        return Some(
-            place
-                .error_at(sign, "`?:` is no operator")
-                .help("write `x == null ? other : x`, or `x.?y.orValue(other)`"),
-        );
-    }
-    if place.before.ends_with('*') && rest.starts_with('*') {
-        return operator("*", "there is no power: write `x * x`");
-    }
     if place.before.ends_with('<') && rest.starts_with('>') {
         return operator(">", "write `!=`");
     }
@@ -324,8 +231,9 @@ pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
         && ended
     {
         let start = place.before.len() - 1;
-        let value = extent::start(place.before, extent::Reach::Condition);
-        let value = place.before.get(value..start)?.trim_ascii_end();
+        let before = place.before.get(..start)?.trim_ascii_end();
+        let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        let value = before.get(before.trim_end_matches(path).len()..)?;
         let at = place.before_at(start, place.offset() + 1);
         return Some(
             place
@@ -334,19 +242,11 @@ pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
                 .fix(at, format!(" {sign} 1")),
         );
     }
-    if place.after_operand() && rest.starts_with(':') && innermost_open(place.before) == Some('[') {
-        return Some(
-            place
-                .error_at(at(1), "a part of a list is no `[a:b]`")
-                .help("write `.slice(from, to)`"),
-        );
-    }
     let word = place.first_word();
     if place.after_operand()
         && matches!(
             word,
-            "not"
-                | "xor"
+            "xor"
                 | "eq"
                 | "ne"
                 | "gt"
@@ -362,7 +262,7 @@ pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
         )
     {
         let help = match word {
-            "not" | "ne" | "xor" => "write `!=`",
+            "ne" | "xor" => "write `!=`",
             "eq" => "write `==`",
             "gt" => "write `>`",
             "lt" => "write `<`",

@@ -130,23 +130,13 @@ impl Scan<'_> {
         let (Some((_, outermost)), Some((opening, at))) = (skipped.first(), skipped.last()) else {
             return;
         };
-        let here = self.span(self.at, self.at + 1);
         let suspect = self.brackets.suspect_from(*outermost);
         let (opening, at) = suspect
             .as_ref()
             .map_or((opening, at), |(opening, at)| (opening, at));
-        let shown = *opening as char;
         // What is open inside is reported once, at the innermost.
-        let found = Diagnostic::new(
-            &codes::UNCLOSED,
-            format!("`{shown}` is never closed"),
-            self.span(*at, at + 1),
-        )
-        .label(here, format!("`{}` closes what is around it", byte as char))
-        .help(format!(
-            "write `{}` where it ends",
-            bracket::closing(*opening) as char
-        ));
+        let why = format!("`{}` closes what is around it", byte as char);
+        let found = self.never_closed(*opening, *at, self.at, &why);
         if !self.torn {
             self.found.push(found);
         }
@@ -168,19 +158,22 @@ impl Scan<'_> {
         }
     }
 
+    /// A bracket that is never closed, which shows at `end`.
+    fn never_closed(&self, opening: u8, at: usize, end: usize, why: &str) -> Diagnostic {
+        let closing = bracket::closing(opening) as char;
+        Diagnostic::new(
+            &codes::UNCLOSED,
+            format!("`{}` is never closed", opening as char),
+            self.span(at, at + 1),
+        )
+        .label(self.span(end, end + usize::from(why.starts_with('`'))), why)
+        .help(format!("write `{closing}` where it ends"))
+    }
+
     /// Reports what is open at `at`, where the text must have closed it.
     pub(super) fn unclosed_before(&mut self, at: usize, why: &str) {
         if let Some((opening, open_at)) = self.brackets.give_up() {
-            let found = Diagnostic::new(
-                &codes::UNCLOSED,
-                format!("`{}` is never closed", opening as char),
-                self.span(open_at, open_at + 1),
-            )
-            .label(self.span(at, at), why)
-            .help(format!(
-                "write `{}` where it ends",
-                bracket::closing(opening) as char
-            ));
+            let found = self.never_closed(opening, open_at, at, why);
             if !self.damaged && !self.torn {
                 self.found.push(found);
             }

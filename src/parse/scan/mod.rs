@@ -18,7 +18,7 @@ mod surplus;
 use std::borrow::Cow;
 
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::bracket::Brackets;
 use super::comment::Comments;
@@ -271,10 +271,40 @@ impl<'a> Scan<'a> {
     }
 
     fn comment(&mut self) {
+        if self.divides() {
+            return;
+        }
         let length = self.rest().find('\n').unwrap_or(self.rest().len());
         let start = self.at;
         self.at += length;
         self.comments.add(self.text, start, self.at);
+    }
+
+    /// `string(7 // 2)`: what stands behind the sign is one value, and closes a bracket of its line, so it is no comment.
+    fn divides(&mut self) -> bool {
+        let operand = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ')' | ']');
+        let before = self.text.get(..self.at).unwrap_or("").trim_end_matches(' ');
+        let line = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.get(line..).unwrap_or("");
+        let behind = self.rest().trim_start_matches(['/', ' ']);
+        let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        let closes = behind.trim_start_matches(path);
+        let open = |signs: [char; 2]| {
+            line.matches(signs[0]).count() > line.matches(signs[1]).count()
+                && closes.trim_start_matches(' ').starts_with(signs[1])
+        };
+        let divides = before.ends_with(operand)
+            && closes.len() < behind.len()
+            && [['(', ')'], ['[', ']'], ['{', '}']].into_iter().any(open);
+        if divides {
+            let sign = self.span(self.at, self.at + 2);
+            let found = Diagnostic::new(&codes::SYNTAX_ERROR, "`//` begins a comment", sign);
+            let help = "write `/`, which cuts the quotient of two `int` off";
+            self.found.push(found.help(help).fix(sign, "/"));
+            self.blanked.push((self.at + 1, self.at + 2));
+            self.at += 2;
+        }
+        divides
     }
 
     /// Passes over a comment that begins as in other languages.

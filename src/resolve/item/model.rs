@@ -51,7 +51,15 @@ impl Resolver<'_> {
                 "`{}` names no {missing}, expected `provider/model`",
                 decl.reference.node
             );
-            self.bad_value(message, decl.reference.span);
+            let found = Diagnostic::new(&codes::BAD_VALUE, message, decl.reference.span);
+            let meant = format!("{:?}", decl.reference.node.replacen(':', "/", 1));
+            self.diags
+                .push(match parts.is_none() && meant.contains('/') {
+                    true => found
+                        .help(format!("write `{meant}`"))
+                        .fix(decl.reference.span, meant),
+                    false => found,
+                });
         }
         let mut settings = ModelSettings::default();
         let mut fallback = Vec::new();

@@ -25,7 +25,7 @@ pub fn of(place: &Passage, flow: &Path, style: Style) -> Option<String> {
 
 /// The lines of a text around a place, without a message.
 pub fn lines(span: Span, sources: &SourceMap, style: Style) -> Option<String> {
-    let drawn = render::fault("", span, sources, style);
+    let drawn = render::fault("", None, span, sources, style);
     // What stands above the lines is the message, which has been said.
     let lines = drawn.lines().skip_while(|line| !line.contains('['));
     let lines: Vec<&str> = lines.collect();

@@ -44,7 +44,7 @@ fn slow(took: Duration) -> String {
 
 fn shown(report: &Report, finding: &Finding, style: Style) -> String {
     let span = report.file.suite.span(&finding.at);
-    let fault = render::fault(&finding.message, span, &report.file.sources, style);
+    let fault = render::fault(&finding.message, None, span, &report.file.sources, style);
     let mut out = indented(fault.trim_end(), "    ");
     for line in finding.detail.lines() {
         let line = match line.chars().next() {

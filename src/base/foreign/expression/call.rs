@@ -1,0 +1,334 @@
+//! Calls of Python's and TypeScript's functions and methods.
+
+use super::super::call::{find, is_module};
+use super::Node;
+use super::show::Writer;
+
+/// A call as it is written here.
+pub struct Call {
+    pub text: String,
+    /// Whether it is a call again, no operation.
+    pub binds: bool,
+}
+
+/// Whether a function gives true or false.
+pub fn asks(function: &Node) -> bool {
+    ASKS.contains(&own_name(function))
+}
+
+/// Whether a function gives a text.
+pub fn gives_text(function: &Node) -> bool {
+    let names = [
+        "lower", "upper", "strip", "trim", "str", "string", "join", "replace", "format",
+    ];
+    names.contains(&own_name(function))
+}
+
+fn own_name(function: &Node) -> &str {
+    match function {
+        Node::Plain(name) | Node::Field(_, _, name) => name,
+        _ => "",
+    }
+}
+
+static ASKS: [&str; 15] = [
+    "any",
+    "all",
+    "exists",
+    "contains",
+    "includes",
+    "startswith",
+    "startsWith",
+    "endswith",
+    "endsWith",
+    "isinstance",
+    "matches",
+    "has",
+    "some",
+    "every",
+    "hasValue",
+];
+
+/// Whether a function says how long something is.
+pub fn is_size(function: &Node) -> bool {
+    matches!(function, Node::Plain(name) if name == "size" || name == "len")
+}
+
+/// The type that a word asks for, as `type(x)` gives it.
+pub fn kind(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "int" | "integer" => "int",
+        "float" | "double" => "float",
+        "string" | "str" | "text" => "string",
+        "bool" | "boolean" => "bool",
+        "list" | "array" => "list",
+        "map" | "dict" | "object" => "map",
+        _ => return None,
+    })
+}
+
+/// Names that a [form](super::super::call) has for what is called, and for what it is called with.
+const SUBJECT: [&str; 4] = ["x", "xs", "m", "text"];
+const OTHERS: [&str; 8] = ["y", "a", "b", "i", "ys", "other", "call_id", "from"];
+
+/// Names of arguments, and those of a form.
+const NAMED: [(&str, &str); 3] = [
+    ("content", "text"),
+    ("text", "text"),
+    ("tool_call_id", "call_id"),
+];
+
+pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Option<Call> {
+    let plain = || {
+        let args = args.iter().map(|(name, value)| {
+            let value = writer.alone(value)?;
+            Some(match name.as_str() {
+                "" => value,
+                name => format!("{name}: {value}"),
+            })
+        });
+        let args = args.collect::<Option<Vec<_>>>()?.join(", ");
+        let text = format!("{}({args})", writer.operand(function)?);
+        Some(Call { text, binds: true })
+    };
+    let given = |wanted: &str| {
+        args.iter()
+            .find(|(name, _)| name == wanted)
+            .map(|(_, value)| value)
+    };
+    let values: Vec<&Node> = args
+        .iter()
+        .filter(|(name, _)| name.is_empty())
+        .map(|(_, value)| value)
+        .collect();
+    let call = |text: String| Some(Call { text, binds: true });
+    let module = match function {
+        Node::Field(of, ".", _) => of.path().is_some_and(|of| is_module(&of)),
+        _ => false,
+    };
+    let (name, subject, others) = match function {
+        Node::Plain(name) => (
+            name,
+            values.first().copied(),
+            values.get(1..).unwrap_or(&[]),
+        ),
+        Node::Field(of, ".", name) if module => {
+            if of.path().as_deref() == Some("re") {
+                return None;
+            }
+            (
+                name,
+                values.first().copied(),
+                values.get(1..).unwrap_or(&[]),
+            )
+        }
+        Node::Field(of, ".", name) => (name, Some(&**of), values.as_slice()),
+        _ => return plain(),
+    };
+    let is_method = matches!(function, Node::Field(..)) && !module;
+    match (name.as_str(), subject, others) {
+        ("join", Some(Node::Plain(between)), [list])
+            if is_method && between.starts_with(['"', '\'']) && !writer.template =>
+        {
+            return call(format!("{}.join({between})", writer.operand(list)?));
+        }
+        ("any" | "all", Some(Node::Each(_, each)), []) if !writer.template => {
+            return call(writer.asked(each, if name == "any" { "exists" } else { "all" })?);
+        }
+        ("sorted" | "sort" | "toSorted", Some(list), []) => {
+            let list = writer.operand(list)?;
+            let mut text = match given("key") {
+                Some(key) => format!("{list}.sort_by({})", key_of(writer, key)?),
+                None => format!("{list}.sort()"),
+            };
+            match given("reverse") {
+                Some(Node::Plain(yes)) if yes == "true" => text.push_str(".reverse()"),
+                Some(Node::Plain(no)) if no == "false" => {}
+                Some(_) => return None,
+                None => {}
+            }
+            let known =
+                |(name, _): &(String, Node)| ["", "key", "reverse"].contains(&name.as_str());
+            return args.iter().all(known).then_some(Call { text, binds: true });
+        }
+        ("max" | "min", Some(list), []) if given("key").is_some() => {
+            let end = if name == "max" { "last" } else { "first" };
+            let key = key_of(writer, given("key")?)?;
+            return call(format!(
+                "{}.sort_by({key}).{end}().value()",
+                writer.operand(list)?
+            ));
+        }
+        ("max" | "min", Some(list), []) if !is_method => {
+            return call(format!("{}.{name}()", writer.operand(list)?));
+        }
+        ("max" | "min", Some(_), _) if !is_method => {
+            let name = if name == "max" { "greatest" } else { "least" };
+            let all = values.iter().map(|value| writer.alone(value));
+            return call(format!(
+                "math.{name}({})",
+                all.collect::<Option<Vec<_>>>()?.join(", ")
+            ));
+        }
+        ("sum", Some(list), []) if !is_method => {
+            return call(format!("{}.sum()", writer.operand(list)?));
+        }
+        ("list" | "tuple" | "dict", Some(of), []) if !is_method => {
+            return call(writer.operand(of)?);
+        }
+        ("set", Some(of), []) if !is_method => {
+            return call(format!("{}.unique()", writer.operand(of)?));
+        }
+        ("isinstance", Some(of), [kind]) => {
+            let kind = writer.kind(kind)?;
+            return Some(Call {
+                text: format!("type({}) == {kind}", writer.alone(of)?),
+                binds: false,
+            });
+        }
+        ("map" | "filter", Some(function @ Node::Function(..)), [list]) if !is_method => {
+            let function = writer.function(function, name == "filter")?;
+            return call(format!("{}.{name}({function})", writer.operand(list)?));
+        }
+        ("get", Some(Node::Plain(root)), [Node::Plain(key), ..]) if root == "state" => {
+            return call(format!("state.{}", key.trim_matches(['"', '\''])));
+        }
+        ("get", Some(map), [key, other @ ..]) if is_method && !writer.template => {
+            let other = other
+                .first()
+                .map_or(Some("null".to_owned()), |other| writer.alone(other))?;
+            return call(format!(
+                "{}[?{}].orValue({other})",
+                writer.operand(map)?,
+                writer.alone(key)?
+            ));
+        }
+        ("map", Some(list), [Node::Function(names, value)]) if names.len() == 2 && is_method => {
+            let (value, list) = (writer.alone(value)?, writer.operand(list)?);
+            return call(format!(
+                "{list}.transformList({}, {}, {value})",
+                names[1], names[0]
+            ));
+        }
+        (_, Some(list), [function @ Node::Function(..)]) if is_method => {
+            let (name, asks) = match name.as_str() {
+                "some" | "any" => ("exists", true),
+                "every" => ("all", true),
+                "filter" | "find" | "exists" | "all" | "exists_one" => (name.as_str(), true),
+                "map" | "sort_by" | "group_by" => (name.as_str(), false),
+                "sortBy" | "orderBy" | "order_by" => ("sort_by", false),
+                "groupBy" => ("group_by", false),
+                _ => return None,
+            };
+            return call(format!(
+                "{}.{name}({})",
+                writer.operand(list)?,
+                writer.function(function, asks)?
+            ));
+        }
+        _ => {}
+    }
+    let Some(row) = find(name) else {
+        return record(writer, function, args).or_else(plain);
+    };
+    let form = match writer.template {
+        true if !row.template.is_empty() => row.template,
+        true => return plain(),
+        false if row.expression.is_empty() => return None,
+        false => row.expression,
+    };
+    // `datetime.now()`
+    if module && args.is_empty() && form == format!("{name}()") {
+        return call(form.to_owned());
+    }
+    // It has the same name here.
+    if form.starts_with(&format!("{name}(")) || form.contains(&format!(".{name}(")) {
+        return plain();
+    }
+    let text = filled(writer, form, subject, others, args)?;
+    let binds = !form.contains(' ');
+    Some(Call { text, binds })
+}
+
+/// `Doc(id=1)`
+fn record(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Option<Call> {
+    let Node::Plain(name) = function else {
+        return None;
+    };
+    let fields = args.iter().filter(|(field, _)| !field.is_empty());
+    let fields: Vec<_> = fields.cloned().collect();
+    let all = name.starts_with(|c: char| c.is_ascii_uppercase()) && fields.len() == args.len();
+    let record = Node::Record(name.clone(), fields);
+    let text = if all {
+        writer.alone(&record)?
+    } else {
+        return None;
+    };
+    Some(Call { text, binds: true })
+}
+
+/// What to order by.
+fn key_of(writer: &Writer, key: &Node) -> Option<String> {
+    match key {
+        Node::Plain(size) if size == "len" => Some("x, size(x)".to_owned()),
+        key => writer.function(key, false),
+    }
+}
+
+/// A form with what the call has in place of its names; all that the call has must have one.
+fn filled(
+    writer: &Writer,
+    form: &str,
+    subject: Option<&Node>,
+    others: &[&Node],
+    args: &[(String, Node)],
+) -> Option<String> {
+    let mut subject = subject;
+    let mut others = others.iter();
+    let mut named: Vec<&(String, Node)> =
+        args.iter().filter(|(name, _)| !name.is_empty()).collect();
+    let mut own = |wanted: &str| {
+        let at = named.iter().position(|(name, _)| {
+            NAMED
+                .iter()
+                .any(|(other, own)| other == name && *own == wanted)
+        });
+        at.map(|at| &named.remove(at).1)
+    };
+    let mut known: Vec<(&str, String)> = Vec::new();
+    let mut text = String::new();
+    let mut rest = form;
+    while !rest.is_empty() {
+        let word = super::word(rest);
+        let length = word.len().max(1);
+        let is_name = !text.ends_with(['.', '"']) && !rest.get(length..)?.starts_with('(');
+        match known.iter().find(|(name, _)| *name == word && is_name) {
+            Some((_, value)) => text.push_str(value),
+            None if is_name && (SUBJECT.contains(&word) || OTHERS.contains(&word)) => {
+                let value = match SUBJECT.contains(&word) {
+                    true => own(word).or_else(|| subject.take()),
+                    false => own(word).or_else(|| others.next().copied()),
+                };
+                let alone = text.ends_with('(') && rest.get(length..)?.starts_with([')', ',']);
+                let value = match alone {
+                    true => writer.alone(value?)?,
+                    false => writer.operand(value?)?,
+                };
+                text.push_str(&value);
+                known.push((word, value));
+            }
+            None => text.push_str(rest.get(..length)?),
+        }
+        rest = rest.get(length..)?;
+    }
+    let more = named.iter().map(|(name, value)| match name.as_str() {
+        "name" => Some(format!(", name: {}", writer.alone(value)?)),
+        _ => None,
+    });
+    let more = more.collect::<Option<String>>()?;
+    if !more.is_empty() {
+        text.insert_str(text.len() - 1, &more);
+    }
+    let rest_of = others.next().is_some() || subject.is_some_and(|_| form != "now()");
+    (!rest_of && !text.contains("..") && !text.contains("condition")).then_some(text)
+}
