@@ -204,10 +204,11 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
             ));
         }
         ("map", Some(list), [Node::Function(names, value)]) if names.len() == 2 && is_method => {
+            let names: Vec<&str> = names.iter().rev().map(String::as_str).collect();
             let (value, list) = (writer.alone(value)?, writer.operand(list)?);
             return call(format!(
-                "{list}.transformList({}, {}, {value})",
-                names[1], names[0]
+                "{list}.transformList({}, {value})",
+                names.join(", ")
             ));
         }
         (_, Some(list), [function @ Node::Function(..)]) if is_method => {
