@@ -85,7 +85,7 @@ impl Services {
 
 /// The sheet of a graph.
 pub fn audit(flow: &Flow, graph: GraphId, services: &Services) -> Sheet {
-    let reach = reach::Reach::of(flow, graph);
+    let reach = reach::ReachableGraphs::of(flow, graph);
     let worst = worst::worst(flow, graph, &reach);
     sheet::fill(flow, graph, services, &reach, worst)
 }

@@ -16,7 +16,7 @@ use crate::ir::node::{Permit, Work};
 use crate::ir::{Flow, GraphId, ToolId};
 
 use super::graph::BoundedGraph;
-use super::reach::{Reach, stop_name};
+use super::reach::{ReachableGraphs, stop_name};
 
 /// What the answer to a question permits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -76,7 +76,10 @@ impl Permission {
 }
 
 /// By tool, all permissions that questions in reach give.
-pub(super) fn permissions(flow: &Flow, reach: &Reach) -> BTreeMap<ToolId, Vec<Permission>> {
+pub(super) fn permissions(
+    flow: &Flow,
+    reach: &ReachableGraphs,
+) -> BTreeMap<ToolId, Vec<Permission>> {
     let mut found: BTreeMap<ToolId, Vec<Permission>> = BTreeMap::new();
     for (_, graph, _, node) in reach.nodes(flow) {
         let own = own(node).iter().map(|permit| (&node.name, permit));

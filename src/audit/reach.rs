@@ -14,7 +14,7 @@ use super::permitted::{Before, answered};
 
 /// Graphs and what is known on entering them.
 #[derive(Debug)]
-pub(super) struct Reach {
+pub(super) struct ReachableGraphs {
     /// All graphs in reach, called ones before their callers.
     pub order: Vec<GraphId>,
     /// By graph and node in reach, the interrupts that every way to it has passed, as `Graph.node`.
@@ -25,7 +25,7 @@ pub(super) struct Reach {
     pub graphs: IdVec<GraphId, BoundedGraph>,
 }
 
-impl Reach {
+impl ReachableGraphs {
     pub fn of(flow: &Flow, entry: GraphId) -> Self {
         let order = order(flow, entry);
         let graphs = flow.graphs.entries();

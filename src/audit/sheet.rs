@@ -12,7 +12,7 @@ use crate::ir::{Flow, GraphId, ModelId, Node, ToolId};
 use super::bound::Bound;
 use super::ends::{begins, exits};
 use super::permitted::{Permission, permissions};
-use super::reach::{Reach, stop_name};
+use super::reach::{ReachableGraphs, stop_name};
 use super::weight::{Cost, product, weigh};
 use super::{Served, Services};
 
@@ -133,7 +133,7 @@ pub(super) fn fill(
     flow: &Flow,
     entry: GraphId,
     services: &Services,
-    reach: &Reach,
+    reach: &ReachableGraphs,
     worst: Cost,
 ) -> Sheet {
     let graph = flow.graphs.get(entry);
@@ -190,7 +190,7 @@ pub(super) fn fill(
 }
 
 impl Sheet {
-    fn nodes(&mut self, flow: &Flow, services: &Services, reach: &Reach) {
+    fn nodes(&mut self, flow: &Flow, services: &Services, reach: &ReachableGraphs) {
         for (id, graph, node_id, node) in reach.nodes(flow) {
             let name = format!("{}.{}", graph.name, node.name);
             let (block, bounded) = (BlockId::Node(node_id), reach.graphs.get(id));
@@ -303,7 +303,7 @@ fn narrowed(node: &Node, tool: ToolId) -> [BTreeSet<String>; 2] {
     [conditions.collect(), fixed.collect()]
 }
 
-fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
+fn tools(flow: &Flow, services: &Services, reach: &ReachableGraphs) -> Vec<ToolUse> {
     let permissions = permissions(flow, reach);
     let mut used: BTreeMap<usize, ToolUse> = BTreeMap::new();
     for (id, graph, node_id, node) in reach.nodes(flow) {

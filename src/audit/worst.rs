@@ -8,12 +8,12 @@ use crate::ir::{Flow, Graph, GraphId};
 use super::bound::Bound;
 use super::count::Counts;
 use super::graph::BoundedGraph;
-use super::reach::Reach;
+use super::reach::ReachableGraphs;
 use super::walk::{longest, sum};
 use super::weight::{Cost, weigh};
 
 /// The worst of a graph and of all that it calls.
-pub(super) fn worst(flow: &Flow, graph: GraphId, reach: &Reach) -> Cost {
+pub(super) fn worst(flow: &Flow, graph: GraphId, reach: &ReachableGraphs) -> Cost {
     let mut known: BTreeMap<GraphId, Cost> = BTreeMap::new();
     // Called graphs stand before their callers.
     for id in &reach.order {

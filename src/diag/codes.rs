@@ -177,7 +177,7 @@ codes! {
     Warning DECIDED_PER_TASK "decided-per-task";
     Warning RUNS_TWICE "runs-twice";
     Error DUPLICATE_EDGE "duplicate-edge";
-    Error VISITS_CIRCLE "visits-circle";
+    Error MAX_VISITS_CYCLE "max-visits-cycle";
     Warning STUCK_CYCLE "stuck-cycle";
     Info UNBOUNDED_LOOP "unbounded-loop";
     Error > Warning ERROR_LOOP "error-loop";

@@ -81,7 +81,7 @@ fn read(text: &str, file: FileId, allows: &mut Vec<Allow>, wrong: &mut Diagnosti
     }
     let mut line_start = 0;
     let mut alone = true;
-    let mut reach = Reach {
+    let mut reach = ScopeFinder {
         left: text.len().saturating_mul(READ_AGAIN),
         last: None,
     };
@@ -113,14 +113,14 @@ fn read(text: &str, file: FileId, allows: &mut Vec<Allow>, wrong: &mut Diagnosti
 const READ_AGAIN: usize = 16;
 
 /// What comments hold for, found with bounded work.
-struct Reach {
+struct ScopeFinder {
     /// Bytes that may still be read; then a comment holds for a line.
     left: usize,
     /// The last answer, and where it was looked for from: comments above each other have one answer.
     last: Option<(usize, Option<Range<usize>>)>,
 }
 
-impl Reach {
+impl ScopeFinder {
     fn of(&mut self, text: &str, from: usize) -> Option<Range<usize>> {
         if let Some((asked, range)) = &self.last {
             let next = range.as_ref().map_or(text.len() + 1, |range| range.start);
@@ -155,7 +155,7 @@ impl Comment<'_> {
         Span::new(self.file, start, end)
     }
 
-    fn read(&self, reach: &mut Reach, allows: &mut Vec<Allow>, wrong: &mut Diagnostics) {
+    fn read(&self, reach: &mut ScopeFinder, allows: &mut Vec<Allow>, wrong: &mut Diagnostics) {
         let body = self.text.get(self.start..self.end).unwrap_or("");
         let Some(told) = parse(body) else { return };
         let mut report = |message: String, span: Span, help: Option<String>| {
@@ -212,7 +212,7 @@ impl Comment<'_> {
     }
 
     /// What the comment holds for.
-    fn covers(&self, reach: &mut Reach) -> Span {
+    fn covers(&self, reach: &mut ScopeFinder) -> Span {
         if !self.alone {
             return self.span(self.line_start, self.end);
         }

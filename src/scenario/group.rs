@@ -323,7 +323,7 @@ pub async fn alone(
     }
     let log = Arc::new(Log::default());
     play(stage, &script, how, &log).await?;
-    Ok((vec![log.told()], script))
+    Ok((vec![log.all()], script))
 }
 
 /// A process that was to be killed and never came to that point.

@@ -385,8 +385,8 @@ impl Player<'_> {
             StartError::Store(_) => "store",
             StartError::Version { .. } => "version",
         };
-        let told = self.log.told().into_iter().rev();
-        let before = told.filter_map(|sighting| match sighting {
+        let seen = self.log.all().into_iter().rev();
+        let before = seen.filter_map(|sighting| match sighting {
             Sighting::Ended(ended) => Some(ended),
             _ => None,
         });

@@ -136,10 +136,10 @@ pub struct Ended {
 /// What passes a sighting on.
 type Echo = Box<dyn Fn(&Sighting) + Send + Sync>;
 
-/// Sightings in the order they were told.
+/// Sightings in their order.
 #[derive(Default)]
 pub struct Log {
-    told: Mutex<Vec<Sighting>>,
+    seen: Mutex<Vec<Sighting>>,
     echo: Option<Echo>,
 }
 
@@ -147,7 +147,7 @@ impl Log {
     /// A log that also passes on at once what it is told.
     pub fn echoing(echo: impl Fn(&Sighting) + Send + Sync + 'static) -> Self {
         Self {
-            told: Mutex::default(),
+            seen: Mutex::default(),
             echo: Some(Box::new(echo)),
         }
     }
@@ -157,13 +157,13 @@ impl Log {
         if let Some(echo) = &self.echo {
             echo(&sighting);
         }
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.push(sighting);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.push(sighting);
     }
 
     /// All so far.
-    pub fn told(&self) -> Vec<Sighting> {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.clone()
+    pub fn all(&self) -> Vec<Sighting> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.clone()
     }
 }

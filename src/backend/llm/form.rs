@@ -9,7 +9,7 @@ use crate::value::{List, Value};
 use super::schema::{self, Dialect};
 use crate::project::spec::provider::Structured;
 
-/// How a reply is held to a form by the provider, beside what it is told in words.
+/// How a reply is held to a form by the provider, beside what it is with_order in words.
 #[derive(Debug, Clone)]
 pub struct Form {
     /// Its own way: never [`Structured::Prompt`].
@@ -45,7 +45,7 @@ impl Form {
             .as_ref()
             .is_none_or(|form| form.way == Structured::JsonObject)
         {
-            request.messages = told(&request.messages, output);
+            request.messages = with_order(&request.messages, output);
         }
         form
     }
@@ -71,7 +71,7 @@ fn held(output: &OutputSpec, way: Structured, dialect: &Dialect) -> Option<Form>
 }
 
 /// The messages with an order to answer with JSON of that schema, in the system message.
-fn told(messages: &List, output: &OutputSpec) -> List {
+fn with_order(messages: &List, output: &OutputSpec) -> List {
     let order = format!(
         "Answer with JSON only, without any other text, that is valid under this JSON Schema:\n{}",
         output.schema
@@ -80,13 +80,13 @@ fn told(messages: &List, output: &OutputSpec) -> List {
     let first = messages.iter().next();
     let system = first.filter(|message| text(message, "role").as_deref() == Some("system"));
     let said = system.and_then(|message| text(message, "content"));
-    let told = match &said {
+    let with_order = match &said {
         Some(said) => format!("{said}\n\n{order}"),
         None => order,
     };
     let rest = messages.iter().skip(usize::from(said.is_some())).cloned();
-    let told = record("system", Value::text(told), []);
-    std::iter::once(told).chain(rest).collect()
+    let with_order = record("system", Value::text(with_order), []);
+    std::iter::once(with_order).chain(rest).collect()
 }
 
 fn name(name: &str) -> String {

@@ -5,7 +5,7 @@ use super::text::{balanced, split};
 
 /// What is written for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Built {
+pub struct BuilderCall {
     /// The line; empty where nothing is written for it.
     pub line: String,
     /// What to do.
@@ -17,7 +17,7 @@ pub struct Built {
 }
 
 /// The call that a text begins with, what it is called on before it or not.
-pub fn read(text: &str, types: Types) -> Option<Built> {
+pub fn read(text: &str, types: Types) -> Option<BuilderCall> {
     let (head, inside) = text
         .split_once('(')
         .filter(|(head, _)| !head.contains('\n'))?;
@@ -65,7 +65,7 @@ pub fn read(text: &str, types: Types) -> Option<Built> {
     if line.contains("FIRST") || line.contains("SECOND") {
         return None;
     }
-    Some(Built {
+    Some(BuilderCall {
         help: match line.as_str() {
             "" => "take it out: a graph is ready as it is written".to_owned(),
             line if line.starts_with("start {") => {

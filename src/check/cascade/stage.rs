@@ -35,7 +35,7 @@ static WAYS: &[&Code] = &[
     &codes::JOIN_NEVER_FIRES,
     &codes::JOIN_WITHOUT_FORK,
     &codes::JOIN_MAY_WAIT,
-    &codes::VISITS_CIRCLE,
+    &codes::MAX_VISITS_CYCLE,
     &codes::ERROR_LOOP,
     &codes::UNBOUNDED_LOOP,
     // Of instances that each make another one: what ends that may be what is wrong.

@@ -105,7 +105,7 @@ fn report(cfg: &ControlFlowGraph, group: &[BlockId]) -> Option<Diagnostic> {
         true => "name a target that leads on to `end` without coming back here, or `end` itself",
         false => "name a target that is not capped itself, such as `end`",
     };
-    let found = Diagnostic::new(&codes::VISITS_CIRCLE, message, first).help(help);
+    let found = Diagnostic::new(&codes::MAX_VISITS_CYCLE, message, first).help(help);
     Some(caps.fold(found, |found, way| {
         found.label(way.span, "and this leads back")
     }))

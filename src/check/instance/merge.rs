@@ -27,7 +27,7 @@ const OF_INSTANCES: [&Code; 19] = [
     &codes::JOIN_NEVER_FIRES,
     &codes::JOIN_WITHOUT_FORK,
     &codes::JOIN_MAY_WAIT,
-    &codes::VISITS_CIRCLE,
+    &codes::MAX_VISITS_CYCLE,
     &codes::STUCK_CYCLE,
     &codes::UNBOUNDED_LOOP,
     &codes::ERROR_LOOP,

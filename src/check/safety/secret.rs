@@ -7,7 +7,7 @@ use crate::resolve::exprs::Recipient;
 use crate::resolve::program::{Node, Program, Work};
 
 use super::labels::places::Place;
-use super::labels::{Label, Labels, Owner, Trail, Value};
+use super::labels::{Label, Labels, SiteOwner, Trail, Value};
 
 /// Reports places where a secret is shown.
 pub fn secrets(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) {
@@ -55,7 +55,7 @@ pub fn secrets(program: &Program, labels: &Labels<'_>, diags: &mut Diagnostics) 
 }
 
 /// Who reads what they are given, in words; `None` where it stays within the flow.
-fn recipient(program: &Program, owner: Owner<'_>, to: Recipient<'_>) -> Option<String> {
+fn recipient(program: &Program, owner: SiteOwner<'_>, to: Recipient<'_>) -> Option<String> {
     let name = owner.name();
     Some(match to {
         Recipient::Flow => return None,

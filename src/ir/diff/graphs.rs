@@ -20,7 +20,7 @@ pub(super) struct Both<'f> {
 pub(super) type Signature<'f> = (&'f [Field], &'f [RecordField], &'f [String]);
 
 /// Whose contract is looked at.
-pub(super) struct Owner<'n> {
+pub(super) struct ContractOwner<'n> {
     /// The graph's name.
     pub name: &'n str,
     /// Where it is in the flow.
@@ -36,7 +36,7 @@ impl<'f> Versions<'f> {
         let added = |_: &Graph| (Compatible, "graph-added", "");
         for (old, new) in self.both(("graph", "graphs", Callers), all, gone, added) {
             let both = Both { old, new };
-            let owner = Owner {
+            let owner = ContractOwner {
                 name: &new.name,
                 path: format!("/graphs/{}", new.name),
                 at: (Some(old.at), Some(new.at)),
@@ -54,7 +54,12 @@ impl<'f> Versions<'f> {
     }
 
     /// What callers give and get.
-    pub(super) fn signature(&mut self, of: &Owner<'_>, old: Signature<'f>, new: Signature<'f>) {
+    pub(super) fn signature(
+        &mut self,
+        of: &ContractOwner<'_>,
+        old: Signature<'f>,
+        new: Signature<'f>,
+    ) {
         let graph = of.name;
         let of_graph = |what: &str, list: &str, codes| Members {
             what: format!("{what} of graph `{graph}`"),
@@ -87,7 +92,7 @@ impl<'f> Versions<'f> {
     }
 
     /// Names by which a graph leaves to its caller.
-    fn leaves(&mut self, of: &Owner<'_>, (old, new): (&[String], &[String])) {
+    fn leaves(&mut self, of: &ContractOwner<'_>, (old, new): (&[String], &[String])) {
         let graph = of.name;
         for name in new.iter().filter(|name| !old.contains(name)) {
             self.claim(format!("{}/leaves", of.path));

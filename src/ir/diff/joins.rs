@@ -21,7 +21,8 @@ impl Versions<'_> {
         let at = (Some(both.old.at), Some(both.new.at));
         let graph = &both.new.name;
         let mut noted: BTreeSet<&String> = BTreeSet::new();
-        for join in was.iter().filter(|join| !is.contains(join)) {
+        let known: BTreeSet<&Members> = is.iter().collect();
+        for join in was.iter().filter(|join| !known.contains(join)) {
             noted.extend(join);
             let join = join.join(", ");
             let message = format!(
@@ -31,7 +32,8 @@ impl Versions<'_> {
             self.claim(format!("/graphs/{graph}/joins/[{join}]"));
         }
         let nodes: BTreeSet<String> = both.old.nodes.iter().map(|node| now(&node.name)).collect();
-        for join in is.iter().filter(|join| !was.contains(join)) {
+        let known: BTreeSet<&Members> = was.iter().collect();
+        for join in is.iter().filter(|join| !known.contains(join)) {
             let before: Vec<String> = join
                 .iter()
                 .filter(|member| nodes.contains(*member))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::assignable::Use;
 use super::finding::Group::{Breaking, Compatible};
 use super::finding::Side::Callers;
-use super::graphs::Owner;
+use super::graphs::ContractOwner;
 use super::members::{Members, asked_for, declared};
 use super::named::without_places;
 use super::text::laid_out;
@@ -21,7 +21,7 @@ impl Versions<'_> {
         let what = ("graph with parameters", "parametric", Callers);
         let added = |_: &Parametric| (Compatible, "graph-added", "");
         for (old, new) in self.both(what, all, (Breaking, "graph-gone"), added) {
-            let owner = Owner {
+            let owner = ContractOwner {
                 name: &new.name,
                 path: format!("/parametric/{}", new.name),
                 at: (Some(old.at), Some(new.at)),
@@ -66,7 +66,7 @@ impl Versions<'_> {
     }
 
     /// A parameter that is no value.
-    fn item(&mut self, of: &Owner<'_>, pair: (Option<&ItemParam>, Option<&ItemParam>)) {
+    fn item(&mut self, of: &ContractOwner<'_>, pair: (Option<&ItemParam>, Option<&ItemParam>)) {
         let takes = |item: &ItemParam| laid_out(&item.ty.text, &BTreeMap::new());
         let (group, name, part, what) = match pair {
             (Some(old), Some(new)) if takes(old) != takes(new) => {

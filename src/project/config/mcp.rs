@@ -2,7 +2,9 @@
 
 use crate::base::secret::Secret;
 use crate::project::spec::address::web_address;
-use crate::project::spec::mcp::{DEFAULT_LIMIT, DEFAULT_START, McpSpec, Reach, ServerSpec};
+use crate::project::spec::mcp::{
+    DEFAULT_LIMIT, DEFAULT_START, McpSpec, ServerSpec, ServerTransport,
+};
 use crate::project::yaml::Cursor;
 
 use crate::base::name;
@@ -37,11 +39,11 @@ pub fn server(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ServerSp
         }
     };
     let table = cursor.table("an MCP server", keys)?;
-    let reach = match &url {
+    let transport = match &url {
         None => {
             let mut spec = tool::program(&table, variables)?;
             spec.limit = DEFAULT_LIMIT;
-            Reach::Command(spec)
+            ServerTransport::Command(spec)
         }
         Some(url) => {
             host::note_private(url);
@@ -62,7 +64,7 @@ pub fn server(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ServerSp
                 read_headers(&headers, variables)
             });
             let headers = headers.unwrap_or_default().into_iter();
-            Reach::Http(
+            ServerTransport::Http(
                 address,
                 headers
                     .map(|(name, value)| (name, Secret::new(value)))
@@ -71,13 +73,13 @@ pub fn server(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ServerSp
         }
     };
     let mut secrets = variables.secrets();
-    if let Reach::Command(spec) = &reach {
+    if let ServerTransport::Command(spec) = &transport {
         secrets.add_all(&spec.secrets);
     }
     let start = table.get("start_timeout").and_then(|time| time.timeout());
     Some(ServerSpec {
         name: cursor.key().to_owned(),
-        reach,
+        transport,
         start_timeout: start.unwrap_or(DEFAULT_START),
         secrets,
     })

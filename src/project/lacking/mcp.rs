@@ -1,7 +1,7 @@
 //! Tools of MCP servers.
 
 use crate::project::config::unknown_server;
-use crate::project::spec::mcp::{McpSpec, Reach};
+use crate::project::spec::mcp::{McpSpec, ServerTransport};
 
 use super::Lacking;
 
@@ -18,7 +18,7 @@ impl Lacking<'_> {
             return;
         };
         self.variables(&entry.missing);
-        if let Reach::Command(command) = &entry.value.reach {
+        if let ServerTransport::Command(command) = &entry.value.transport {
             let whose = format!("MCP server `{}`", entry.value.name);
             self.program(&whose, command, entry.span);
         }

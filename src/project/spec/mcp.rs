@@ -20,7 +20,7 @@ pub struct ServerSpec {
     /// Its name in the file.
     pub name: String,
     /// How it is reached.
-    pub reach: Reach,
+    pub transport: ServerTransport,
     /// How long it may take to be ready.
     pub start_timeout: Duration,
     /// What must not be told.
@@ -32,7 +32,7 @@ impl ServerSpec {
     pub fn unknown(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            reach: Reach::Http(String::new(), Vec::new()),
+            transport: ServerTransport::Http(String::new(), Vec::new()),
             start_timeout: DEFAULT_START,
             secrets: Secrets::default(),
         }
@@ -41,18 +41,18 @@ impl ServerSpec {
 
 /// How a server is reached.
 #[derive(Clone, PartialEq)]
-pub enum Reach {
+pub enum ServerTransport {
     /// A program that is spoken to over its stdin and stdout. Its `limit` is that of one message.
     Command(CommandSpec),
     /// An address, by streamable HTTP, with headers that each request has.
     Http(String, Vec<(String, Secret)>),
 }
 
-impl fmt::Debug for Reach {
+impl fmt::Debug for ServerTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reach::Command(spec) => spec.fmt(f),
-            Reach::Http(_, headers) => {
+            ServerTransport::Command(spec) => spec.fmt(f),
+            ServerTransport::Http(_, headers) => {
                 let names = headers.iter().map(|(name, _)| name);
                 write!(f, "http {:?}", names.collect::<Vec<_>>())
             }

@@ -63,11 +63,12 @@ impl Trail {
         graph: &GraphPlan,
         frame: &Frame,
     ) -> RunError {
-        self.told(cx, error, graph, (frame, frame.step)).await
+        self.with_last_steps(cx, error, graph, (frame, frame.step))
+            .await
     }
 
     /// `next` comes behind the last step that is known.
-    async fn told(
+    async fn with_last_steps(
         &self,
         cx: &RunContext,
         mut error: RunError,
@@ -112,7 +113,7 @@ impl Trail {
                 if error.setting() == Some(OF_RUN) && !error.message.contains(ROUND) =>
             {
                 let next = frame.step + 1;
-                FrameEnd::Failed(self.told(cx, error, graph, (frame, next)).await)
+                FrameEnd::Failed(self.with_last_steps(cx, error, graph, (frame, next)).await)
             }
             end => end,
         }

@@ -230,7 +230,8 @@ impl SqliteStore {
                 .transaction_with_behavior(TransactionBehavior::Immediate)
                 .map_err(|error| failure.of(error))?;
             // An error drops the transaction, which rolls it back.
-            let done = work(&tx, failure).map_err(|unreadable| unreadable.told(failure))?;
+            let done =
+                work(&tx, failure).map_err(|unreadable| unreadable.into_store_error(failure))?;
             tx.commit().map_err(|error| failure.of(error))?;
             Ok(done)
         };

@@ -26,7 +26,7 @@ impl From<rusqlite::Error> for Unreadable {
 
 impl Unreadable {
     /// In words.
-    pub(super) fn told(self, failure: &Failure) -> StoreError {
+    pub(super) fn into_store_error(self, failure: &Failure) -> StoreError {
         match self {
             Unreadable::Sql(error) => failure.of(error),
             Unreadable::Other(error) => error,
@@ -46,7 +46,7 @@ pub(super) fn read<T>(
     let tx = connection
         .transaction()
         .map_err(|error| failure.of(error))?;
-    read(&tx).map_err(|unreadable| unreadable.told(failure))
+    read(&tx).map_err(|unreadable| unreadable.into_store_error(failure))
 }
 
 /// All threads, the latest used first.

@@ -151,13 +151,13 @@ fn signpost(panel: &Panel, group: &[(usize, usize)], cut: &mut Panel, gone: &mut
             lines
         }
     };
-    let told = arrows()
+    let lines = arrows()
         .zip(&names)
         .map(|(arrow, name)| match &*arrow.label {
             "" => format!("→ {name}"),
             label => format!("{}: → {name}", label.replace('\n', ", ")),
         });
-    made.doc = told.collect::<Vec<_>>().join("\n");
+    made.doc = lines.collect::<Vec<_>>().join("\n");
     cut.boxes.push(made);
     let labels: Vec<&str> = arrows()
         .map(|arrow| &*arrow.label)

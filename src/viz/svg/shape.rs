@@ -50,7 +50,7 @@ pub fn draw(shape: &Shape, at: &Rect, traced: bool) -> String {
     class.extend(state(shape.mark.as_ref(), traced && shape.node.is_some()));
     let class = class.join(" ");
     let mut out = format!("<g id=\"{}\" class=\"{class}\">", escaped(&shape.id));
-    out.push_str(&format!("<title>{}</title>", escaped(&told(shape))));
+    out.push_str(&format!("<title>{}</title>", escaped(&tooltip(shape))));
     out.push_str(&outline(shape.kind, at));
     if shape.kind != Kind::Join {
         out.push_str(&lines(shape, at));
@@ -94,7 +94,7 @@ fn state(mark: Option<&Standing>, traced: bool) -> Option<&'static str> {
 }
 
 /// What a reader of the screen is told, and what stands beside the pointer.
-fn told(shape: &Shape) -> String {
+fn tooltip(shape: &Shape) -> String {
     let notes = shape.notes.iter().map(|(_, note)| note);
     let said: Vec<&str> = shape
         .label

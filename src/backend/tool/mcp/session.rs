@@ -33,7 +33,7 @@ use crate::run::report::Reports;
 use super::failure;
 use super::server::Offered;
 use super::transport::{Progress, Watched};
-use crate::project::spec::mcp::{DEFAULT_LIMIT, Reach, ServerSpec};
+use crate::project::spec::mcp::{DEFAULT_LIMIT, ServerSpec, ServerTransport};
 
 use http::Watching;
 use lines::Lines;
@@ -89,8 +89,8 @@ impl Session {
     ) -> Result<Self, Failure> {
         let too_long: Arc<AtomicBool> = Arc::default();
         let long = Arc::clone(&too_long);
-        match &spec.reach {
-            Reach::Command(command) => {
+        match &spec.transport {
+            ServerTransport::Command(command) => {
                 let started = Process::start(command, folder);
                 let (process, stdout, stdin) = started.map_err(|why| {
                     let program = command.argv.first().map_or("", String::as_str);
@@ -102,7 +102,7 @@ impl Session {
                 let transport = transport.with_max_line_length(usize::MAX);
                 Self::shake_hands(spec, transport, Some(process), too_long).await
             }
-            Reach::Http(url, headers) => {
+            ServerTransport::Http(url, headers) => {
                 let mut retry = ExponentialBackoff::default();
                 retry.max_times = Some(RECONNECTS);
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())

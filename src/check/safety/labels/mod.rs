@@ -47,7 +47,7 @@ pub type Unit = (GraphId, Option<NodeId>);
 
 /// Whose a site is: of a node, of what it calls, or of its graph.
 #[derive(Debug, Clone, Copy)]
-pub struct Owner<'a> {
+pub struct SiteOwner<'a> {
     /// The node, or the graph.
     pub unit: Unit,
     /// The node.
@@ -56,7 +56,7 @@ pub struct Owner<'a> {
     pub lets: &'a [Let],
 }
 
-impl Owner<'_> {
+impl SiteOwner<'_> {
     /// The node's name; empty of what is no node's.
     pub fn name(&self) -> &str {
         self.node.map_or("", |node| &node.name.node)
@@ -169,7 +169,7 @@ impl<'a> Labels<'a> {
     }
 
     /// Shows every site of what may run, with whose it is and what reads it.
-    pub fn each_site(&self, visit: &mut dyn FnMut(Owner<'a>, &mut Reader<'_, 'a>, &Site<'a>)) {
+    pub fn each_site(&self, visit: &mut dyn FnMut(SiteOwner<'a>, &mut Reader<'_, 'a>, &Site<'a>)) {
         let program = self.places.program;
         for (unit, summary) in &self.summaries {
             let (id, at) = *unit;
@@ -182,7 +182,7 @@ impl<'a> Labels<'a> {
                 let unit = *unit;
                 for site in sites {
                     reader.within(&site, |reader| {
-                        visit(Owner { unit, node, lets }, reader, &site)
+                        visit(SiteOwner { unit, node, lets }, reader, &site)
                     });
                 }
             };

@@ -185,10 +185,10 @@ impl<'a> Conversation<'a> {
         let mut before: Option<RunResult> = None;
         loop {
             signals.renew();
-            self.session.heeds(signals);
+            self.session.stopped_by(signals);
             let result = match (self.session.leg(next).await, before) {
                 (Ok(result), _) => {
-                    self.told(&result)?;
+                    self.show_calls_and_replies(&result)?;
                     result
                 }
                 // The question is as it was.
@@ -221,7 +221,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Shows what a stretch has come to: replies, and calls that a scenario had nothing for.
-    fn told(&mut self, result: &RunResult) -> Result<(), Failure> {
+    fn show_calls_and_replies(&mut self, result: &RunResult) -> Result<(), Failure> {
         self.replies(result)?;
         let script = self.session.script.iter();
         for call in script.flat_map(|script| script.unmatched()) {

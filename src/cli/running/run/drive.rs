@@ -50,7 +50,7 @@ impl Session<'_> {
             true => format!("go on with: {}", self.hint.resume()),
             false => IN_MEMORY.to_owned(),
         });
-        self.heeds(&signals);
+        self.stopped_by(&signals);
         if matches!(first, Leg::Start { .. }) {
             self.remember().await?;
         }
@@ -129,7 +129,7 @@ impl Session<'_> {
     }
 
     /// Has signals stop what runs next.
-    pub(in crate::cli) fn heeds(&mut self, signals: &Signals) {
+    pub(in crate::cli) fn stopped_by(&mut self, signals: &Signals) {
         (self.options.cancel, self.options.drain) = signals.tokens();
     }
 
