@@ -1,6 +1,5 @@
 //! Sets of small numbers as bits in chunks: a set of few far numbers takes little, one of many is worked on 64 at a time.
 
-use std::cmp::Ordering;
 use std::ops::{BitAnd, BitOrAssign, Sub};
 
 /// Words of one chunk: a cache line.
@@ -152,28 +151,21 @@ impl Sub for &ChunkedBitSet {
 
 impl BitOrAssign<&ChunkedBitSet> for ChunkedBitSet {
     fn bitor_assign(&mut self, other: &Self) {
-        let mut made = Vec::with_capacity(self.chunks.len().max(other.chunks.len()));
-        let (mut own, mut others) = (
-            self.chunks.iter().peekable(),
-            other.chunks.iter().peekable(),
-        );
-        loop {
-            let order = match (own.peek(), others.peek()) {
-                (Some(a), Some(b)) => a.at.cmp(&b.at),
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (None, None) => break,
-            };
-            made.extend(match order {
-                Ordering::Less => own.next().copied(),
-                Ordering::Greater => others.next().copied(),
-                Ordering::Equal => own
-                    .next()
-                    .zip(others.next())
-                    .and_then(|(a, b)| a.with(b, |a, b| a | b)),
-            });
+        let before = self.chunks.len();
+        for chunk in &other.chunks {
+            let own = self.chunks.get_mut(..before).unwrap_or_default();
+            match own.binary_search_by_key(&chunk.at, |own| own.at) {
+                Ok(index) => {
+                    let own = own.get_mut(index).map(|own| &mut own.words);
+                    let words = own.into_iter().flatten().zip(&chunk.words);
+                    words.for_each(|(word, other)| *word |= other);
+                }
+                Err(_) => self.chunks.push(*chunk),
+            }
         }
-        self.chunks = made;
+        if self.chunks.len() > before {
+            self.chunks.sort_by_key(|chunk| chunk.at);
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::ir::{JoinId, NodeId};
 use crate::resolve::program::Graph;
 
 use super::super::not_proven::in_doubt;
+use super::block_set::BlockSet;
 use super::graph::InEdge;
 use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, JoinBlock};
@@ -152,7 +153,8 @@ impl<'a> Search<'a> {
             past: Vec::new(),
         };
         // Blocks between the fork and the member, and those of them that the fork leads to.
-        let mut region = BTreeSet::from([BlockId::Node(member)]);
+        let mut region = BlockSet::new(self.cfg);
+        region.insert(BlockId::Node(member));
         let mut begins = BTreeSet::new();
         let here = BlockId::Join(self.join);
         let mut after: HashMap<BlockId, (BlockId, Span)> = HashMap::new();
@@ -298,7 +300,7 @@ impl<'a> Search<'a> {
     fn ways_past(
         &mut self,
         member: NodeId,
-        region: &BTreeSet<BlockId>,
+        region: &BlockSet,
         begins: BTreeSet<BlockId>,
     ) -> Vec<Past> {
         let mut past = Vec::new();
@@ -317,7 +319,7 @@ impl<'a> Search<'a> {
                 let to = || transition.successors.iter().map(|successor| successor.to);
                 // What the member leads to itself runs when it has come.
                 if node != Some(member) {
-                    let within = to().filter(|to| region.contains(to) && seen.insert(*to));
+                    let within = to().filter(|to| region.contains(*to) && seen.insert(*to));
                     open.extend(within);
                 }
                 let stops = to().any(|to| matches!(to, BlockId::Fail | BlockId::Leave));
@@ -325,7 +327,7 @@ impl<'a> Search<'a> {
                     continue;
                 }
                 let back = to().any(|to| self.leads(to, node, member));
-                if back && to().any(|to| region.contains(&to)) {
+                if back && to().any(|to| region.contains(to)) {
                     continue;
                 }
                 past.push(Past {
