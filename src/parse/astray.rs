@@ -79,7 +79,9 @@ pub fn report(
                     .help(format!("write `{from} -> {word}`")),
             )
         }
-        Rule::only_member if after.starts_with(',') => join(builder, slice, start),
+        Rule::only_member if after.starts_with([',', '&', '+']) || word == "join" => {
+            join(builder, slice, start)
+        }
         Rule::only_property => several_targets(builder, slice, start),
         _ => None,
     }
@@ -308,9 +310,11 @@ pub fn join(builder: &Builder, slice: &str, start: usize) -> Option<Diagnostic> 
     let (names, _) = slice.split_once("->")?;
     let names = names.trim_ascii_end();
     let list = names
-        .trim_start_matches(['(', '{'])
-        .trim_end_matches([')', '}'])
+        .trim_start_matches("join ")
+        .trim_start_matches(['(', '{', '['])
+        .trim_end_matches([')', '}', ']'])
         .trim_ascii();
+    let list = list.replace(" & ", ", ").replace(" + ", ", ");
     let is_name = |name: &str| !name.is_empty() && first_word(name) == name;
     let all = list.split(',').map(str::trim_ascii).all(is_name);
     let span = Span::new(builder.file, start, start + names.len());

@@ -365,8 +365,23 @@ static ADVICE: &[(Rule, &[&str], &str)] = &[
     ),
     (
         Rule::only_property,
-        &["if", "switch", "match", "case", "for", "while"],
-        "write `goto { when .. -> ..  else -> .. }`",
+        &["if", "switch", "match", "case", "while"],
+        "write `goto { when .. -> ..  else -> .. }`; a value that depends on a condition is `condition ? value : other`",
+    ),
+    (
+        Rule::only_property,
+        &["for"],
+        "a list is made by `xs.map(x, value)` and `xs.filter(x, condition)`; a node runs for each element by `goto each x in xs -> NODE with { x: x }`",
+    ),
+    (
+        Rule::only_property,
+        &["print", "logging", "logger"],
+        "take it out: `graphc run --stream debug` shows all that a node does, and `emit EVENT { .. }` tells who reads the run",
+    ),
+    (
+        Rule::only_item,
+        &["tools"],
+        "write `tools VALUE` in the node that has them",
     ),
     (
         Rule::only_property,
@@ -397,7 +412,7 @@ static ADVICE: &[(Rule, &[&str], &str)] = &[
     (
         Rule::only_item,
         &["from"],
-        "write `import { NAME } from \"./file.graph\"`",
+        "take it out, the language needs no modules; from another file it is `import { NAME } from \"./file.graph\"`",
     ),
     (
         Rule::only_member,
@@ -412,7 +427,7 @@ static ADVICE: &[(Rule, &[&str], &str)] = &[
     (
         Rule::only_item,
         &["def", "func", "fn", "async", "proc"],
-        "what a program does is a `tool NAME(x: T) -> T`, bound in graphc.yaml; what puts writes together a `reducer`",
+        "what a node does stands in a graph, `node NAME: update { set { field: value } }`, which node is next in its `goto { when .. -> ..  else -> .. }`; what a program does is a `tool NAME(x: T) -> T`, bound in graphc.yaml; what puts writes together a `reducer`",
     ),
     (
         Rule::only_item,

@@ -145,6 +145,7 @@ impl Builder<'_> {
         let begins = match mistake::first_word(slice) {
             "def" | "class" | "async" | "function" => true,
             "node" => line.ends_with("):"),
+            "if" | "elif" | "else" | "for" | "while" | "with" | "try" => line.ends_with(':'),
             _ => false,
         };
         if begins {
@@ -418,7 +419,10 @@ impl Builder<'_> {
                     &codes::UNKNOWN_KEYWORD,
                     "an edge is written without a keyword".to_owned(),
                 )
-                .help("write `a -> b`"),
+                .help(format!(
+                    "write `{}`",
+                    after.lines().next().unwrap_or("a -> b").trim_ascii()
+                )),
             );
         }
         if let Some(place) = elsewhere(word, only) {
@@ -433,6 +437,10 @@ impl Builder<'_> {
             &codes::UNKNOWN_KEYWORD,
             format!("expected {what}, found `{word}`"),
         );
+        let text = self.text.get(start..).unwrap_or("");
+        if let Some(help) = builder::class(text, Types(self.text)) {
+            return Some(found.help(help));
+        }
         let close = name::closest(word, words.iter().copied());
         let is_graph = only == Rule::only_item && (slice.contains("->") || slice.contains("node "));
         let other = other_word(word, only).map(|meant| match meant {

@@ -173,10 +173,13 @@ impl Resolver<'_> {
                         let found = Diagnostic::new(wanted.code(), message, name.span)
                             .label(entry.span, "declared here");
                         let fitting = self.fitting(file, wanted);
-                        match fitting.is_empty() {
-                            true => found.help(format!("declare one: `{} ..`", wanted.keyword())),
-                            false => found.help(format!("there is {fitting}")),
-                        }
+                        found.help(match (thing, fitting.is_empty()) {
+                            (Definition::Graph(_), _) if wanted == Wanted::Tool => {
+                                format!("a graph is called by `subgraph {}`", name.node)
+                            }
+                            (_, true) => format!("declare one: `{} ..`", wanted.keyword()),
+                            (_, false) => format!("there is {fitting}"),
+                        })
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Calls by which other libraries build a graph or a node of it, `graph.add_edge("a", "b")`, and the line that is written for one.
 
-use super::expression::{Types, jump};
+use super::expression::{self, Types, jump};
 use super::text::{balanced, split};
 
 /// What is written for a call.
@@ -50,6 +50,25 @@ pub fn read(text: &str, types: Types) -> Option<BuilderCall> {
         let (given, _) = jump::given(args.first()?, types)?;
         line = line.replace("FIELDS", given.fields()?);
     }
+    if line.contains("VALUE") {
+        let value =
+            expression::expression(args.first().filter(|arg| !arg.starts_with('{'))?, types)?;
+        line = line.replace("VALUE", &value);
+    }
+    if line.contains("TOOLS") {
+        let tools = args.iter().find_map(|arg| {
+            arg.strip_prefix("tools=")
+                .or(arg.strip_prefix('[').map(|_| *arg))
+        });
+        line = line.replace("TOOLS", tools?.trim_ascii());
+        let own = text
+            .split(['=', '('])
+            .next()
+            .unwrap_or("agent")
+            .trim_ascii();
+        let own = if own == method { "agent" } else { own };
+        line = line.replace("NAME", own);
+    }
     if line.contains("ARMS") {
         line = line.replace("ARMS", &arms(args.get(2).copied().unwrap_or("")));
         if node(args.first()?) == "start" {
@@ -76,6 +95,52 @@ pub fn read(text: &str, types: Types) -> Option<BuilderCall> {
         line,
         whole,
         length: head.len() + 1 + end + 1,
+    })
+}
+
+/// `class Triage(BaseModel):` with its fields: what is declared in its place.
+pub fn class(text: &str, types: Types) -> Option<String> {
+    let mut lines = text.lines();
+    let head = lines
+        .next()?
+        .strip_prefix("class ")?
+        .trim_ascii_end()
+        .strip_suffix(':')?;
+    let (name, bases) = head.split_once('(').unwrap_or((head, ""));
+    let mut fields = Vec::new();
+    let indented = lines.take_while(|line| line.starts_with([' ', '\t']) || line.is_empty());
+    for line in indented
+        .map(str::trim_ascii)
+        .filter(|line| !line.is_empty())
+    {
+        let Some((field, rest)) = line.split_once(':') else {
+            // `LOW = "low"`
+            if let Some((_, value)) = line.split_once('=').filter(|_| bases.contains("Enum")) {
+                fields.push(value.trim_ascii().trim_matches(['"', '\'']).to_owned());
+            }
+            continue;
+        };
+        let ty = super::ty::read(rest.trim_ascii_start())?;
+        let default = rest.trim_ascii_start().get(ty.length..)?.trim_ascii_start();
+        let default = default
+            .strip_prefix('=')
+            .filter(|value| !value.contains("Field("));
+        let default = default.and_then(|value| expression::first(value, types));
+        fields.push(match default {
+            Some((value, _)) => format!("{field}: {} = {value}", ty.here),
+            None => format!("{field}: {}", ty.here),
+        });
+    }
+    let fields = fields.join(", ");
+    Some(match bases {
+        _ if fields.is_empty() => return None,
+        bases if bases.contains("Enum") => format!("write `enum {name} {{ {fields} }}`"),
+        bases if bases.contains("TypedDict") || name.contains("State") => {
+            format!(
+                "write `state {{ {fields} }}` in the graph, with `in` before what a caller gives and `out` before what it reads"
+            )
+        }
+        _ => format!("write `type {name} {{ {fields} }}`"),
     })
 }
 
@@ -151,6 +216,18 @@ static TABLE: &[(&[&str], &str, &str, bool)] = &[
         true,
     ),
     (&["bind_tools", "bindTools"], "tools FIRST", NODE, true),
+    (
+        &["invoke", "ainvoke"],
+        "messages VALUE",
+        "in the braces of the `llm` node that asks the model",
+        false,
+    ),
+    (
+        &["create_react_agent", "create_agent"],
+        "node NAME: agent -> end { model FIRST  messages state.messages  tools TOOLS  set { messages: transcript } }",
+        GRAPH,
+        false,
+    ),
     (
         &["writer", "get_stream_writer", "dispatch_custom_event"],
         "emit EVENT { FIELDS }",

@@ -256,7 +256,8 @@ impl Checker<'_> {
             }
         };
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
-        let found = match (is_foreign || found.help.is_none()) && !self.template {
+        let called = receiver.is_none() && other.is_some();
+        let found = match (is_foreign || called || found.help.is_none()) && !self.template {
             true => found.fact(Fact::Foreign),
             false => found,
         };

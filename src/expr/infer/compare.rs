@@ -98,6 +98,10 @@ impl Checker<'_> {
         });
         let plain = match (a, b) {
             (Type::Null, _) | (_, Type::Null) => "take the comparison out".to_owned(),
+            (Type::Bool, _) => match path(left) {
+                Some(of) => format!("it is true or false by itself: write `{of}` or `!{of}`"),
+                None => "it is true or false by itself: take the comparison out".to_owned(),
+            },
             _ => match self.field_to_compare((left, a), b) {
                 Some(field) => {
                     let sign = if negated { "!=" } else { "==" };

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, codes};
 
 use super::super::ty::Type;
 use super::checker::Checker;
@@ -32,7 +32,8 @@ impl Checker<'_> {
             let message = "a field of the state is named behind a dot";
             let found = Diagnostic::new(&codes::UNKNOWN_NAME, message, expr.span);
             let meant = format!("state.{name}");
-            return self.report(found.help(format!("write `{meant}`")).fix(expr.span, meant));
+            let found = found.help(format!("write `{meant}`")).fix(expr.span, meant);
+            return self.report(found.fact(Fact::Foreign));
         }
         let of = self.expr(operand, None);
         let ty = self.element(operand, &of, index, optional);

@@ -9,6 +9,7 @@ use super::super::operator as operators;
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::{join, widen};
+use super::path::path;
 use super::relation::assignable;
 use super::usage::named;
 
@@ -154,61 +155,50 @@ impl Checker<'_> {
         (right, b): (&Expr, &Type),
     ) -> Type {
         let sign = op.node.sign();
-        if let Some((digits, span)) = number_in_quotes((left, a), (right, b)) {
-            let message = format!(
-                "`{sign}` does not go with {} and {}",
-                named(left, &self.show(a)),
-                named(right, &self.show(b))
-            );
-            let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span);
-            return self.report(
-                found
-                    .help(format!("write `{digits}` without quotes"))
-                    .fix(span, digits),
-            );
-        }
-        let number = matches!(wanted, Some(Type::Int | Type::Float));
-        let whole = |e: &Expr| matches!(e.kind, ExprKind::Literal(Literal::Int(_)));
-        if matches!(a, Type::Optional(_)) || matches!(b, Type::Optional(_)) {
-            let message = format!(
-                "`{sign}` does not go with {} and {}",
-                named(left, &self.show(a)),
-                named(right, &self.show(b))
-            );
-            let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
-                .help(or_value(if matches!(a, Type::Optional(_)) { a } else { b }));
-            let found = self.with_types(found, &[(left, a), (right, b)]);
-            return self.report(found);
-        }
-        let help = match (a, b) {
-            (Type::Int, Type::Float) if whole(left) => Some("write it with a point, as in `1.0`"),
-            (Type::Float, Type::Int) if whole(right) => Some("write it with a point, as in `1.0`"),
-            (Type::Int | Type::Uint, Type::Float) => Some("convert the left side: `float(..)`"),
-            (Type::Float, Type::Int | Type::Uint) => Some("convert the right side: `float(..)`"),
-            (Type::String, Type::Int) if number => Some("convert the left side: `int(..)`"),
-            (Type::Int, Type::String) if number => Some("convert the right side: `int(..)`"),
-            (Type::String, _) if op.node == BinaryOp::Modulo => {
-                Some("a text with values in it is `\"a %s\".format([x])`")
-            }
-            (a, b) if op.node == BinaryOp::Add && as_text(a) == Type::String => {
-                printable(b).then_some("convert the right side: `string(..)`")
-            }
-            (a, b) if op.node == BinaryOp::Add && as_text(b) == Type::String => {
-                printable(a).then_some("convert the left side: `string(..)`")
-            }
-            (Type::List(_), _) if op.node == BinaryOp::Add => {
-                Some("only a list can be added to a list: `xs + [x]`")
-            }
-            _ => None,
-        };
         let message = format!(
             "`{sign}` does not go with {} and {}",
             named(left, &self.show(a)),
             named(right, &self.show(b))
         );
-        let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
-            .maybe_help(help.map(str::to_owned));
+        let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span);
+        if let Some((digits, span)) = number_in_quotes((left, a), (right, b)) {
+            let help = format!("write `{digits}` without quotes");
+            return self.report(found.help(help).fix(span, digits));
+        }
         let found = self.with_types(found, &[(left, a), (right, b)]);
+        let number = matches!(wanted, Some(Type::Int | Type::Float));
+        let adds = op.node == BinaryOp::Add;
+        let whole = |e: &Expr| matches!(e.kind, ExprKind::Literal(Literal::Int(_)));
+        let convert = |side: &str, of: &Expr, call: &str| {
+            let value = path(of).unwrap_or_else(|| "..".to_owned());
+            Some(format!("convert the {side} side: `{call}({value})`"))
+        };
+        let point = || Some("write it with a point, as in `1.0`".to_owned());
+        let help = match (a, b) {
+            (optional @ Type::Optional(_), _) | (_, optional @ Type::Optional(_)) => {
+                Some(or_value(optional))
+            }
+            (Type::Int, Type::Float) if whole(left) => point(),
+            (Type::Float, Type::Int) if whole(right) => point(),
+            (Type::Int | Type::Uint, Type::Float) => convert("left", left, "float"),
+            (Type::Float, Type::Int | Type::Uint) => convert("right", right, "float"),
+            (Type::String, Type::Int) if number => convert("left", left, "int"),
+            (Type::Int, Type::String) if number => convert("right", right, "int"),
+            (Type::String, _) if op.node == BinaryOp::Modulo => {
+                Some("a text with values in it is `\"a %s\".format([x])`".to_owned())
+            }
+            (a, b) if adds && as_text(a) == Type::String && printable(b) => {
+                convert("right", right, "string")
+            }
+            (a, b) if adds && as_text(b) == Type::String && printable(a) => {
+                convert("left", left, "string")
+            }
+            (Type::List(_), _) if adds => {
+                Some("only a list can be added to a list: `xs + [x]`".to_owned())
+            }
+            _ => None,
+        };
+        let found = found.maybe_help(help);
         self.report(match (a, op.node) {
             (Type::String, BinaryOp::Modulo) if !self.template => found.fact(Fact::Foreign),
             _ => found,

@@ -151,6 +151,12 @@ pub fn import(place: &Place) -> Option<Diagnostic> {
     let error = place.error(format!(
         "expected `{{` and names after `import`, found {found}"
     ));
+    // `import json`
+    if !name.is_empty() && quote.is_none() {
+        return Some(error.help(format!(
+            "take it out, the language needs no modules; from another file it is `import {{ NAME }} from {from}`"
+        )));
+    }
     let names = line.split(" from ").next().unwrap_or("").trim_ascii();
     let plain = |name: &str| !name.is_empty() && first_word(name.trim_ascii()) == name.trim_ascii();
     Some(match name {

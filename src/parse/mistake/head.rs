@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, codes};
 
 use super::super::grammar::Rule;
 use super::super::{keyword, message};
-use super::{Place, first_word, innermost_open};
+use super::{Place, first_word, innermost_open, last_word};
 
 /// `graph A = B(Mode.x)`, `tool(state.x)`: a value without the name of its argument.
 pub fn unnamed_argument(place: &Place) -> Option<Diagnostic> {
@@ -83,6 +83,77 @@ pub fn model_maker(place: &Place) -> Option<Diagnostic> {
     let at = place.at(0, length);
     let found = place.error_at(at, "a model is named by a text, `provider/model`");
     Some(found.help(format!("write `{meant}`")).fix(at, meant))
+}
+
+/// `emit seen(text: "x")`
+pub fn emit_with_arguments(place: &Place) -> Option<Diagnostic> {
+    let event = place.last_word();
+    let inside = place.rest.strip_prefix('(')?;
+    let end = balanced(inside, ')').filter(|_| first_word(place.text) == "emit")?;
+    let fields = inside.get(..end)?.replace('=', ": ");
+    let at = place.at(0, end + 2);
+    let meant = format!("{{ {} }}", fields.trim_ascii());
+    let found = place.error_at(
+        at,
+        format!("fields of `{event}` stand in braces, found `(`"),
+    );
+    Some(
+        found
+            .help(format!("write `emit {event} {meant}`"))
+            .fix(at, format!(" {meant}")),
+    )
+}
+
+/// `let k: string = x`
+pub fn typed_let(place: &Place) -> Option<Diagnostic> {
+    let name = place.last_word();
+    let is_let = first_word(place.text) == "let" && place.rest.starts_with(':');
+    let end = place
+        .rest
+        .find('=')
+        .filter(|_| is_let && place.tried(Rule::equals))?;
+    let at = place.before_at(place.before.len(), place.offset() + end);
+    let found = place.error_at(at, format!("the type of `{name}` is that of its value"));
+    Some(found.help(format!("write `let {name} = ..`")).fix(at, " "))
+}
+
+/// `subgraph(Sub)`, `call(find)`
+pub fn kind_with_arguments(place: &Place) -> Option<Diagnostic> {
+    let kind = place.last_word();
+    let inside = place.rest.strip_prefix('(')?;
+    let name = first_word(inside);
+    let is_kind =
+        first_word(place.text) == "node" && matches!(kind, "subgraph" | "call" | "extern");
+    (is_kind && inside.get(name.len()..)?.starts_with(')')).then(|| {
+        let at = place.before_at(place.before.len(), place.offset() + name.len() + 2);
+        let found = place.error_at(
+            at,
+            format!("what `{kind}` names stands behind it without `(`"),
+        );
+        found
+            .help(format!("write `{kind} {name}`"))
+            .fix(at, format!(" {name}"))
+    })
+}
+
+/// `with { t }`, `with { state.question }`
+pub fn value_without_name(place: &Place) -> Option<Diagnostic> {
+    let word = last_word(place.before);
+    let rest = place.rest.split([',', '}', '\n']).next()?.trim_ascii_end();
+    let field = match rest {
+        "" => word,
+        rest => rest
+            .strip_prefix('.')
+            .filter(|rest| first_word(rest) == *rest)?,
+    };
+    let begin = (place.span.start as usize).checked_sub(place.offset())?;
+    let (block, _) = place.file.get(..begin)?.rsplit_once('{')?;
+    let of_values = matches!(last_word(block.trim_ascii_end()), "with" | "set");
+    let is_entry = of_values && place.before == word && place.tried(Rule::colon);
+    (is_entry && place.text.len() == word.len() + rest.len()).then(|| {
+        let found = place.error(format!("`{word}{rest}` has no name"));
+        found.help(format!("write `{field}: {word}{rest}`"))
+    })
 }
 
 /// `node a: lmm`

@@ -1,6 +1,7 @@
 //! What is left out: a brace, an arrow, a colon, a comma, a value.
 
 use crate::base::Span;
+use crate::base::foreign::expression::{self, Types};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::grammar::Rule;
@@ -23,6 +24,18 @@ pub fn missing_brace(place: &Place) -> Option<Diagnostic> {
     };
     (message::wanted(&place.tried)? == "`{`").then(|| {
         let found = message::found(place.rest);
+        // `set state.x = 1`, `into answer`
+        let entry = place.rest.strip_prefix("state.").unwrap_or(place.rest);
+        let field = first_word(entry);
+        let behind = entry.get(field.len()..).unwrap_or("").trim_ascii_start();
+        let value = behind.strip_prefix([':', '=']);
+        let value = value.and_then(|value| expression::first(value, Types(place.file)));
+        let entry = match (word, value) {
+            ("set" | "with", Some((value, _))) => format!("{word} {{ {field}: {value} }}"),
+            ("into", None) if !field.is_empty() => format!("into {{ {field}: {field} }}"),
+            _ => example.to_owned(),
+        };
+        let example = entry.as_str();
         place
             .error(format!("expected `{{` after `{word}`, found {found}"))
             .help(format!("write `{example}`"))

@@ -162,7 +162,7 @@ pub fn report(
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 92] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 96] = [
         parameter::item_with_arguments,
         parameter::written_type,
         parameter::types_in_angles,
@@ -185,6 +185,10 @@ pub fn report(
         foreign::visits_without_target,
         foreign::field_of_result,
         head::model_maker,
+        head::emit_with_arguments,
+        head::typed_let,
+        head::kind_with_arguments,
+        head::value_without_name,
         expression::operator,
         spread::spread,
         value::message_literal,

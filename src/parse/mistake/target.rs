@@ -50,7 +50,8 @@ pub fn odd_arrow(place: &Place) -> Option<Diagnostic> {
 /// `goto: a`, `set: { .. }`, `max_tokens: 100`
 pub fn colon_behind_keyword(place: &Place) -> Option<Diagnostic> {
     let word = place.last_word();
-    let begins = place.rest.starts_with(':') && !place.rest.starts_with(":=");
+    let sign = place.rest.get(..1).unwrap_or("");
+    let begins = matches!(sign, ":" | "=") && place.rest.get(1..2) != Some("=");
     let is_keyword = super::keyword::PROPERTIES.contains(&word)
         || matches!(word, "reads" | "return" | "state" | "context")
         || place.tried(Rule::sure_duration) && place.tried(Rule::names);
@@ -58,8 +59,8 @@ pub fn colon_behind_keyword(place: &Place) -> Option<Diagnostic> {
         || {
             let at = place.at(0, 1);
             place
-                .error_at(at, format!("no `:` stands behind `{word}`"))
-                .help(format!("write `{word}` without `:`"))
+                .error_at(at, format!("no `{sign}` stands behind `{word}`"))
+                .help(format!("write `{word}` without `{sign}`"))
                 .fix(at, "")
         },
     )
@@ -342,9 +343,14 @@ pub fn after_target(place: &Place) -> Option<Diagnostic> {
             }
         }
         '(' if word != "fail" && near("fail").is_some() => other("fail"),
-        '(' => place
-            .error_at(own, format!("`{word}` is no target that takes arguments"))
-            .help(FORMS),
+        '(' => {
+            let found = place.error_at(own, format!("`{word}` is no target that takes arguments"));
+            let arg = place.rest.get(1..)?.split([',', ')']).next()?.trim_ascii();
+            match head.contains("each ") && first_word(arg) == arg && !arg.is_empty() {
+                true => found.help(format!("write `{word} with {{ {arg}: {arg} }}`")),
+                false => found.help(FORMS),
+            }
+        }
         '"' | '\'' => {
             let text = message::token(place.rest);
             let whole = Span {
@@ -445,7 +451,13 @@ pub fn each_form(place: &Place) -> Option<Diagnostic> {
     let found = message::found(place.rest);
     if place.tried(Rule::kw_in) || behind.is_empty() && place.tried(Rule::ident) {
         let wanted = if behind.is_empty() { "a name" } else { "`in`" };
-        let form = "write `each x in EXPR -> node`";
+        let path = |c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c));
+        let list = place.rest.find(path).map(|end| place.rest.get(..end));
+        let list = match (place.rest.starts_with('.'), list.flatten()) {
+            (true, Some(list)) => format!("{}{list}", place.last_word()),
+            _ => "EXPR".to_owned(),
+        };
+        let form = format!("write `each x in {list} -> NODE with {{ x: x }}`");
         return Some(
             place
                 .error(format!("expected {wanted} in `each`, found {found}"))

@@ -109,7 +109,10 @@ impl<'a> Variables<'a> {
         let is_name = is_name || file.is_some_and(|path| !path.is_empty());
         if !is_name {
             let message = format!("`{name}` is no name of an environment variable");
-            cursor.report(cursor.finding(message));
+            let arg = name
+                .starts_with("args.")
+                .then(|| format!("write `{{{{ {name} }}}}`"));
+            cursor.report(cursor.finding(message).maybe_help(arg));
             self.faulty.set(true);
             return String::new();
         }

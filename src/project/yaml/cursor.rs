@@ -102,6 +102,11 @@ impl<'a> Cursor<'a> {
 
     /// Reports that it is not what was expected: `a list`, `a text`.
     pub fn expected(&self, what: &str) {
+        self.expected_as(what, None);
+    }
+
+    /// The same, with what to write.
+    fn expected_as(&self, what: &str, help: Option<String>) {
         let is = match self.json {
             Json::Null => "nothing".to_owned(),
             Json::Bool(b) => format!("the bool `{b}`"),
@@ -120,7 +125,8 @@ impl<'a> Cursor<'a> {
             "" => "this".to_owned(),
             key => format!("`{key}`"),
         };
-        self.report(self.finding(format!("{subject} must be {what}, found {is}")));
+        let found = self.finding(format!("{subject} must be {what}, found {is}"));
+        self.report(found.maybe_help(help));
     }
 
     fn child(&self, step: Step, json: &'a Json) -> Cursor<'a> {
@@ -135,7 +141,14 @@ impl<'a> Cursor<'a> {
 
     /// A map with a fixed set of keys; unknown ones are reported. `what` names it: `a provider`.
     pub fn table(&self, what: &str, keys: &[&str]) -> Option<Table<'a>> {
-        let mut table = self.open_table()?;
+        let value = match self.json {
+            Json::Null | Json::Array(_) => "..".to_owned(),
+            value => value.to_string(),
+        };
+        let key = ["text", "result", "output", "name"];
+        let key = key.iter().find(|key| keys.contains(key));
+        let help = key.map(|key| format!("{what} has keys: write `{{ {key}: {value} }}`"));
+        let mut table = self.table_as(help)?;
         for (key, entry) in table.entries() {
             if keys.contains(&key) {
                 continue;
@@ -161,13 +174,17 @@ impl<'a> Cursor<'a> {
 
     /// A map with any keys.
     pub fn open_table(&self) -> Option<Table<'a>> {
+        self.table_as(None)
+    }
+
+    fn table_as(&self, help: Option<String>) -> Option<Table<'a>> {
         match self.json {
             Json::Object(_) => Some(Table {
                 at: self.clone(),
                 unknown: Vec::new(),
             }),
             _ => {
-                self.expected("a map");
+                self.expected_as("a map", help);
                 None
             }
         }
@@ -181,7 +198,16 @@ impl<'a> Cursor<'a> {
     /// The elements of a list; none where it is no list.
     pub fn items(&self) -> Vec<Cursor<'a>> {
         let Json::Array(items) = self.json else {
-            self.expected("a list");
+            let help = match self.json {
+                Json::Object(entries) => match entries.keys().next() {
+                    Some(first) => format!(
+                        "each element of a list begins with `- `: write `- name: {first}` for `{first}:`, for example"
+                    ),
+                    None => "write `[]`".to_owned(),
+                },
+                value => format!("write `[{value}]`"),
+            };
+            self.expected_as("a list", Some(help).filter(|_| !self.json.is_null()));
             return Vec::new();
         };
         let indexed = items.iter().enumerate();

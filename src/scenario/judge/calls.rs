@@ -26,8 +26,8 @@ pub fn unserved(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
     found
 }
 
-/// Why no call took a reply, where that is known: its `when` or `match` fitted none, or the tool refused the arguments that a
-/// model gave.
+/// Why no call took a reply, where that is known: its `when` or `match` fitted none, the tool refused the arguments that a
+/// model gave, or the node that was to call it has not the tool.
 pub fn why_left(scenario: &Scenario, observed: &Observed, at: &Path) -> Option<String> {
     let mut models = scenario.models.iter().flat_map(|(_, replies)| replies);
     if let Some(reply) = models.find(|reply| reply.at == *at) {
@@ -36,12 +36,15 @@ pub fn why_left(scenario: &Scenario, observed: &Observed, at: &Path) -> Option<S
     }
     let has = |replies: &[ToolReply]| replies.iter().any(|reply| reply.at == *at);
     let (tool, _) = scenario.tools.iter().find(|(_, replies)| has(replies))?;
-    let refused = format!("`{tool}` refuses its arguments");
+    let told = [
+        format!("`{tool}` refuses its arguments"),
+        format!("there is no tool `{tool}` here"),
+    ];
     let calls = observed.asked.values().flatten();
     let texts = calls.flat_map(|call| call.messages.iter());
     let mut texts = texts.filter_map(|message| message.get("content")?.as_str());
     texts
-        .find(|text| text.contains(&refused))
+        .find(|text| told.iter().any(|told| text.contains(told)))
         .map(str::to_owned)
 }
 

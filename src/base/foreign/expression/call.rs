@@ -132,6 +132,26 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
         {
             return call(format!("{}.join({between})", writer.operand(list)?));
         }
+        ("split", Some(of), []) if is_method && !writer.template => {
+            return call(format!("{}.split(\" \")", writer.operand(of)?));
+        }
+        ("dict", None, []) if !args.is_empty() => {
+            let entries = args
+                .iter()
+                .map(|(name, value)| Some(format!("\"{name}\": {}", writer.alone(value)?)));
+            return call(format!(
+                "{{{}}}",
+                entries.collect::<Option<Vec<_>>>()?.join(", ")
+            ));
+        }
+        ("next", Some(Node::Each(_, each)), others) if !writer.template => {
+            let other = others.first().map(|other| writer.alone(other));
+            let end = match other {
+                Some(other) => format!("orValue({})", other?),
+                None => "value()".to_owned(),
+            };
+            return call(format!("{}.first().{end}", writer.each(each)?));
+        }
         ("any" | "all", Some(Node::Each(_, each)), []) if !writer.template => {
             return call(writer.asked(each, if name == "any" { "exists" } else { "all" })?);
         }
@@ -243,7 +263,11 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
         return call(form.to_owned());
     }
     // It has the same name here.
-    if form.starts_with(&format!("{name}(")) || form.contains(&format!(".{name}(")) {
+    let is_own = match form.strip_prefix("math.") {
+        Some(form) => module && form.starts_with(name.as_str()),
+        None => form.starts_with(&format!("{name}(")) || form.contains(&format!(".{name}(")),
+    };
+    if is_own {
         return plain();
     }
     let text = filled(writer, form, subject, others, args)?;

@@ -127,6 +127,9 @@ impl<'t> Writer<'t> {
         // The text of a message; its content may have parts.
         let text = name == "content" && self.types.shape(name).is_none();
         let name = if text { "text" } else { name };
+        if name == "hex" && !self.template && self.types.shape(name).is_none() {
+            return self.value(of);
+        }
         if name == "length" && !self.template && self.types.shape(name).is_none() {
             return shown(format!("size({})", self.alone(of)?), OPERAND);
         }
@@ -239,6 +242,17 @@ impl<'t> Writer<'t> {
         {
             let others = Node::binary(sign, (**second).clone(), right.clone());
             return self.either(sign, first, &others);
+        }
+        // `c and "a" or "b"`
+        if let Node::Binary("&&", condition, value) = left
+            && let Node::Plain(text) = &**value
+            && text.starts_with(['"', '\''])
+        {
+            return self.value(&Node::Choice(
+                condition.clone(),
+                value.clone(),
+                right.clone().into(),
+            ));
         }
         let literal = match right {
             Node::Plain(text) => !text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'),
