@@ -28,7 +28,6 @@ pub mod growth;
 pub mod handlers;
 pub mod instance;
 pub mod leaves;
-mod let_on_both_sides;
 pub mod library;
 pub mod lifetime;
 pub mod limit;
@@ -220,7 +219,6 @@ fn graph(
     based_on::bases(graph, &mut diags);
     cached::asking(program, graph, &mut diags);
     permit::needless(program, graph, &mut diags);
-    let_on_both_sides::lets(graph, cfg, &mut diags);
     gathered_twice::writes(program, graph, &mut diags);
     untracked::lost(graph, &mut diags);
     error_node::names(program, graph, &mut diags);

@@ -209,7 +209,6 @@ codes! {
     Warning UNREAD_OUTPUT "unread-output";
     Info UNREAD_RESULT "unread-result";
     Warning UNUSED_LET "unused-let";
-    Error LET_ON_BOTH_SIDES "let-on-both-sides";
     Warning UNUSED_FIELD "unused-field";
     Warning UNUSED_PARAMETER "unused-parameter";
     Warning UNUSED_READ "unused-read";

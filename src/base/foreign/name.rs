@@ -20,7 +20,9 @@ pub fn behind_work(name: &str) -> Option<String> {
     }
     let found = WORK.iter().find(|(known, ..)| *known == name);
     found.map(|(name, of, more)| {
-        format!("`{name}` is known behind the work of {of}{more}: in `set`, `emit` and `goto`")
+        format!(
+            "`{name}` is known behind the work of {of}{more}: in `set`, `emit` and `goto`, and in a `let` that only they use"
+        )
     })
 }
 

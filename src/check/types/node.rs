@@ -13,8 +13,6 @@ use crate::resolve::node::Require;
 use crate::resolve::preparation::{Preparation, preparations};
 use crate::resolve::program::{Ask, Cache, Node, Route, Stop, Work};
 
-use super::super::let_on_both_sides;
-
 use super::constant::Decides;
 use super::cx::Cx;
 use super::flow_state::FlowState;
@@ -159,7 +157,7 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut JumpStates) -> Option<Flow
     }
     for step in preparations(node.lets_ahead(), &node.requires) {
         match step {
-            Preparation::Let(bound) => cx.let_ahead(node, bound),
+            Preparation::Let(bound) => cx.bound(bound),
             Preparation::Require(require) => cx.require(require),
         }
     }
@@ -184,17 +182,6 @@ impl Cx<'_> {
         for bound in node.lets_within() {
             let ty = self.infer(&bound.value, None);
             self.bind(bound, ty);
-        }
-    }
-
-    /// The same of one that something ahead of the work uses: what comes of the work is not there yet.
-    fn let_ahead(&mut self, node: &Node, bound: &Let) {
-        match let_on_both_sides::early_result(node, bound) {
-            Some(found) => {
-                self.report(found);
-                self.declare(&bound.name.node, Type::Error);
-            }
-            None => self.bound(bound),
         }
     }
 
