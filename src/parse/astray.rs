@@ -32,7 +32,10 @@ pub fn report(
                 new(format!(
                     "expected `when` before the condition, found `{word}`"
                 ))
-                .help("write `when CONDITION -> TARGET`")
+                .help(format!(
+                    "write `when {}`",
+                    slice.lines().next().unwrap_or("").trim_ascii()
+                ))
                 .fix(at, "when "),
             )
         }
@@ -40,8 +43,13 @@ pub fn report(
             Some(new(format!("no arms stand behind `{word}`, found `{{`")).help(arms_of(word)))
         }
         Rule::only_property if matches!(word, "when" | "else") => Some(
-            new(format!("expected {what}, but `{word}` begins an arm"))
-                .help("arms stand in `goto { when .. -> ..  else -> .. }`"),
+            new(format!("expected {what}, but `{word}` begins an arm")).help(format!(
+                "arms stand in a `goto`: `goto {{ {} }}`",
+                match slice.contains('\n') || slice.len() > 80 {
+                    true => "when .. -> ..  else -> ..",
+                    false => slice.trim_ascii(),
+                }
+            )),
         ),
         Rule::only_update if after.starts_with(':') => {
             let before = builder.text.get(..start).unwrap_or("").trim_ascii_end();

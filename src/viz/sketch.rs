@@ -371,6 +371,8 @@ fn looks(flow: &Flow, node: &Node) -> (Kind, String) {
     let model = |id| flow.models.get(id).map_or("", |model| model.name.as_str());
     let detail = |detail: &str| {
         let defer = if node.defer { "defer " } else { "" };
+        // A model that has the name of the kind adds nothing.
+        let detail = if detail == word { "" } else { detail };
         format!("{defer}{word} {detail}").trim_end().to_owned()
     };
     match &node.work {

@@ -1,6 +1,6 @@
 //! Types, composed texts and calls as other languages write them.
 
-use graphc::base::foreign::expression::{Types, around, expression, jump};
+use graphc::base::foreign::expression::{Types, around, expression, in_template, jump};
 use graphc::base::foreign::{builder, text, ty::read};
 
 const DECLARED: Types = Types(
@@ -210,6 +210,28 @@ fn expressions_of_other_languages_are_written_here() {
         ),
         ("Doc(id=1, xs=[None])", "Doc { id: 1, xs: [null] }"),
         ("state.n ** 2", "state.n * state.n"),
+        ("if state.ok then 1 else 2", "state.ok ? 1 : 2"),
+        ("state.ok and \"a\" or \"b\"", "state.ok ? \"a\" : \"b\""),
+        (
+            "state.s or state.o or \"c\"",
+            "state.s != \"\" ? state.s : state.o == null ? \"c\" : state.o",
+        ),
+        (
+            "next((x.id for x in state.xs if x.ok), \"\")",
+            "state.xs.map(x, x.ok, x.id).first().orValue(\"\")",
+        ),
+        (
+            "state.xs.find(x => x.id).name",
+            "state.xs.find(x, x.id).value().name",
+        ),
+        ("xs.reduce((a, x) => a + x, 0)", "xs.fold(a, x, 0, a + x)"),
+        ("Math.max(...xs)", "xs.max()"),
+        ("new Date().toISOString()", "string(now())"),
+        ("state.o!", "required(state.o)"),
+        ("x.length > 1", "size(x) > 1"),
+        ("list()", "[]"),
+        ("dict(a=1)", "{\"a\": 1}"),
+        ("uuid.uuid4().hex", "uuid()"),
     ] {
         assert_eq!(expression(written, DECLARED).as_deref(), Some(here));
     }
@@ -222,6 +244,24 @@ fn expressions_of_other_languages_are_written_here() {
         "[*a, b]",
     ] {
         assert_eq!(expression(other, DECLARED), None, "{other}");
+    }
+    for (written, here) in [
+        (
+            "len(state.xs) > 1 && !state.ok",
+            "(state.xs | length) > 1 and not state.ok",
+        ),
+        (
+            "state.ok ? 'a' : state.o ?? 'b'",
+            "'a' if state.ok else state.o or 'b'",
+        ),
+        (
+            "', '.join([x.id for x in state.xs])",
+            "(state.xs | map(attribute='id')) | join(', ')",
+        ),
+        ("state.o is not None", "state.o is not none"),
+        ("has(state.o)", "state.o is defined"),
+    ] {
+        assert_eq!(in_template(written, DECLARED).as_deref(), Some(here));
     }
     // The outermost expression, and nothing where it is right.
     let text = "set { a: 1, b: f(x if y else z) }";

@@ -10,6 +10,11 @@ pub fn constant(name: &str) -> Option<&'static str> {
     })
 }
 
+/// What others call a value that a node's work gives.
+pub fn value(name: &str) -> Option<&'static str> {
+    matches!(name, "response" | "completion" | "ai_message" | "ai_msg").then_some("reply")
+}
+
 /// Where a name is known that is what a node's work gives, or a piece of it.
 pub fn behind_work(name: &str) -> Option<String> {
     if name == "chunk" {

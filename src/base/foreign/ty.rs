@@ -104,6 +104,10 @@ static TABLE: &[(&[&str], Kind)] = &[
     ),
     (&["messages"], Kind::Other("write `list<message>`")),
     (
+        &["messagesstate", "agentstate"],
+        Kind::Other("write `in out messages: list<message> via add_messages` in the state"),
+    ),
+    (
         &[
             "list",
             "array",

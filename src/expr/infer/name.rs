@@ -87,7 +87,8 @@ impl Checker<'_> {
         if let Some(place) = self.field_elsewhere(name) {
             return self.report(found.help(format!("write `{place}`")).fix(expr.span, place));
         }
-        if let Some(meant) = foreign::name::constant(name) {
+        let value = foreign::name::value(name).filter(|value| self.named(value).is_some());
+        if let Some(meant) = foreign::name::constant(name).or(value) {
             let asked = found.help(format!("write `{meant}`"));
             return self.report(asked.fix(expr.span, meant));
         }

@@ -233,7 +233,9 @@ impl Checker<'_> {
             Some(call) if found.fix.is_empty() => found
                 .help(format!("it is a method: `x.{call}`"))
                 .fix(field.span, call),
-            _ if found.help.is_none() => found.maybe_help(foreign::call::in_expression(field)),
+            _ if found.help.is_none() => found
+                .maybe_help(foreign::call::in_expression(field))
+                .fact(Fact::Foreign),
             _ => found,
         })
     }

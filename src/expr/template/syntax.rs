@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::ast::node::TemplateText;
 use crate::base::{foreign, name};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, codes};
 
 /// Statements that end with `end` and their name, as `set` does in its form without `=`.
 const BLOCKS: [&str; 2] = ["for", "if"];
@@ -84,10 +84,11 @@ pub fn error(template: &TemplateText, refused: &minijinja::Error) -> Diagnostic 
     if let Some(foreign) = super::foreign::find(&template.text, near) {
         let message = format!("`{}` is no part of a template", foreign.sign);
         return Diagnostic::new(&codes::BAD_TEMPLATE, message, span(&foreign.at))
-            .help(foreign.help);
+            .help(foreign.help)
+            .fact(Fact::Foreign);
     }
     let message = refused.detail().unwrap_or("the template can't be parsed");
-    Diagnostic::new(&codes::BAD_TEMPLATE, reworded(message), place)
+    Diagnostic::new(&codes::BAD_TEMPLATE, reworded(message), place).fact(Fact::Foreign)
 }
 
 /// The engine's words, with signs in place of its names for them.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use pest::Parser;
 
-use crate::base::foreign::expression::{Types, Written, around};
+use crate::base::foreign::expression::{Types, Written, around, in_template};
 use crate::base::foreign::{self, DEFAULT};
 use crate::base::{SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, Fact};
@@ -31,7 +31,13 @@ pub fn in_whole(sources: &SourceMap, diags: &mut Diagnostics) {
             let before = file.text.get(..span.start as usize).unwrap_or("");
             let line = before.rfind('\n').map_or(0, |at| at + 1);
             let text = file.text.get(line..).unwrap_or("");
-            if let Some(whole) = whole(text, before.len() - line, Types(&file.text)) {
+            let types = Types(&file.text);
+            let found_at = before.len() - line;
+            let whole = match placeholder(text, found_at) {
+                Some(at) => in_placeholder(text, at, types),
+                None => whole(text, found_at, types),
+            };
+            if let Some(whole) = whole {
                 let at = Span::new(span.file, line + whole.start, line + whole.end);
                 if !said.insert(at) {
                     continue;
@@ -41,6 +47,22 @@ pub fn in_whole(sources: &SourceMap, diags: &mut Diagnostics) {
         }
         diags.push(found);
     }
+}
+
+/// The inside of the `{{ .. }}` around a place.
+fn placeholder(text: &str, at: usize) -> Option<(usize, usize)> {
+    let start = text.get(..at)?.rfind("{{")? + 2;
+    let end = start + text.get(start..)?.find("}}")?;
+    (at <= end && !text.get(start..end)?.contains('\n')).then_some((start, end))
+}
+
+fn in_placeholder(text: &str, (start, end): (usize, usize), types: Types) -> Option<Written> {
+    let written = text.get(start..end)?;
+    let blanks = written.len() - written.trim_ascii_start().len();
+    let (start, end) = (start + blanks, start + written.trim_ascii_end().len());
+    let written = text.get(start..end)?;
+    let here = in_template(written, types).filter(|here| here != written)?;
+    Some(Written { start, end, here })
 }
 
 fn written(mut found: Diagnostic, at: Span, whole: Written) -> Diagnostic {

@@ -156,6 +156,35 @@ pub fn value_without_name(place: &Place) -> Option<Diagnostic> {
     })
 }
 
+/// What others call a kind of node.
+static OTHER_KINDS: [(&[&str], &str); 8] = [
+    (
+        &["router", "conditional", "switch", "decision", "condition"],
+        "branch",
+    ),
+    (
+        &["human", "human_input", "approval", "ask", "input"],
+        "interrupt",
+    ),
+    (
+        &[
+            "function",
+            "python",
+            "code",
+            "task",
+            "set",
+            "transform",
+            "step",
+        ],
+        "update",
+    ),
+    (&["graph", "workflow", "flow"], "subgraph"),
+    (&["chat", "model", "prompt", "chain", "generate"], "llm"),
+    (&["react", "assistant"], "agent"),
+    (&["tool_node", "toolnode", "ToolNode"], "tools"),
+    (&["action", "api", "tool", "http"], "call"),
+];
+
 /// `node a: lmm`
 pub fn wrong_kind(place: &Place) -> Option<Diagnostic> {
     let word = place.first_word();
@@ -184,15 +213,19 @@ pub fn wrong_kind(place: &Place) -> Option<Diagnostic> {
         let call = found.help(format!("write `call {called}(..)`"));
         return Some(call.fix(place.span, "call"));
     }
-    Some(match name::closest(word, keyword::KINDS.iter().copied()) {
-        Some(close) => found
-            .help(format!("did you mean `{close}`?"))
-            .fix(place.span, close),
-        None => found.help(format!(
-            "kinds are {}",
-            name::list(keyword::KINDS.iter().copied())
-        )),
-    })
+    let other = OTHER_KINDS.iter().find(|(words, _)| words.contains(&word));
+    let close = other.map(|(_, kind)| *kind);
+    Some(
+        match close.or_else(|| name::closest(word, keyword::KINDS.iter().copied())) {
+            Some(close) => found
+                .help(format!("did you mean `{close}`?"))
+                .fix(place.span, close),
+            None => found.help(format!(
+                "kinds are {}",
+                name::list(keyword::KINDS.iter().copied())
+            )),
+        },
+    )
 }
 
 /// `node a update`, `node a = update`

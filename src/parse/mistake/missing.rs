@@ -155,7 +155,7 @@ pub fn reserved_word(place: &Place) -> Option<Diagnostic> {
             "expected an expression, found the reserved word `{word}`"
         ));
         match word {
-            "if" => found.help("write `condition ? value : other`"),
+            "if" => place.in_whole(found.help("write `condition ? value : other`")),
             _ => found,
         }
     })

@@ -1,6 +1,6 @@
 //! Mistakes where a target, an arrow or an arm stands.
 
-use crate::base::foreign::expression::{Types, jump};
+use crate::base::foreign::expression::{self, Types, jump};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 
@@ -264,10 +264,16 @@ pub fn condition_on_edge(place: &Place) -> Option<Diagnostic> {
         "goto" | "else" => return None,
         from => from,
     };
+    let to = last_word(line);
+    let condition = place
+        .rest
+        .get(word.len()..)
+        .and_then(|text| expression::first(text, Types(place.file)));
+    let condition = condition.map_or("CONDITION".to_owned(), |(condition, _)| condition);
     Some(
         place
             .error(format!("an edge has no condition, found `{word}`"))
-            .help(format!("a condition stands in the `goto` of `{from}`: `goto {{ when .. -> ..  else -> .. }}`")),
+            .help(format!("a condition stands in the `goto` of `{from}`: `goto {{ when {condition} -> {to}  else -> end }}`")),
     )
 }
 
@@ -403,6 +409,26 @@ fn computed(place: &Place, head: &str) -> Option<Diagnostic> {
             .get(outer.len()..)?
             .find(|c: char| !c.is_whitespace())?;
     let text = place.text.get(start..)?;
+    // `goto state.n > 1 -> a, b`
+    if let Some((condition, length)) = expression::first(text, Types(place.file))
+        && let Some(targets) = text.get(length..)?.trim_ascii_start().strip_prefix("->")
+        && start + length > place.offset()
+    {
+        let mut targets = targets
+            .split(['}', '\n'])
+            .next()?
+            .split(',')
+            .map(str::trim_ascii);
+        let (target, other) = (targets.next()?, targets.next().unwrap_or("end"));
+        let at = place.before_at(start, start + length);
+        let found = place.error_at(
+            at,
+            format!("expected a target, found the condition `{condition}`"),
+        );
+        return Some(found.help(format!(
+            "write `goto {{ when {condition} -> {target}  else -> {other} }}`"
+        )));
+    }
     let (given, length) = jump::given(text, Types(place.file))?;
     let jump::Given::Target(target) = &given else {
         return None;

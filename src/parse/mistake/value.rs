@@ -1,6 +1,6 @@
 //! Mistakes in expressions and in blocks of values.
 
-use crate::base::foreign::expression::Types;
+use crate::base::foreign::expression::{self, Types};
 use crate::base::foreign::text::{self as composed, balanced, split};
 use crate::diag::Diagnostic;
 
@@ -21,10 +21,16 @@ pub fn assigning_sign(place: &Place) -> Option<Diagnostic> {
     {
         let at = place.at(0, sign.len());
         let operator = sign.get(..1).unwrap_or("+");
+        let behind = place.rest.get(sign.len()..)?;
+        let value = match sign {
+            "++" | "--" => "1".to_owned(),
+            _ => expression::first(behind, Types(place.file))
+                .map_or("..".to_owned(), |(value, _)| value),
+        };
         return Some(
             place
                 .error_at(at, format!("expected `:` after `{name}`, found `{sign}`"))
-                .help(format!("write `{name}: state.{name} {operator} ..`, or what a reducer such as `add` takes: `{name}: ..`")),
+                .help(format!("write `{name}: state.{name} {operator} {value}`, or where a reducer such as `add` puts it to the rest, `{name}: {value}`")),
         );
     }
     let sign = ["=:", "= :", ": ="]

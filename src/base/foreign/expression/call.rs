@@ -127,6 +127,12 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
     };
     let is_method = matches!(function, Node::Field(..)) && !module;
     match (name.as_str(), subject, others) {
+        ("join", Some(Node::Plain(between)), [list]) if is_method && writer.template => {
+            return Some(Call {
+                text: format!("{} | join({between})", writer.operand(list)?),
+                binds: false,
+            });
+        }
         ("join", Some(Node::Plain(between)), [list])
             if is_method && between.starts_with(['"', '\'']) && !writer.template =>
         {
@@ -134,6 +140,12 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
         }
         ("split", Some(of), []) if is_method && !writer.template => {
             return call(format!("{}.split(\" \")", writer.operand(of)?));
+        }
+        ("has" | "defined" | "hasattr", Some(of), []) if writer.template => {
+            return Some(Call {
+                text: format!("{} is defined", writer.operand(of)?),
+                binds: false,
+            });
         }
         ("dict", None, []) if !args.is_empty() => {
             let entries = args
@@ -231,6 +243,16 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
                 names.join(", ")
             ));
         }
+        ("reduce", Some(list), [Node::Function(names, value), first]) if is_method => {
+            let (value, first) = (writer.alone(value)?, writer.alone(first)?);
+            let list = writer.operand(list)?;
+            return call(format!(
+                "{list}.fold({}, {first}, {value})",
+                names.join(", ")
+            ));
+        }
+        ("list" | "set" | "tuple", None, []) => return call("[]".to_owned()),
+        ("dict", None, []) => return call("{}".to_owned()),
         (_, Some(list), [function @ Node::Function(..)]) if is_method => {
             let (name, asks) = match name.as_str() {
                 "some" | "any" => ("exists", true),
@@ -248,6 +270,11 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
             ));
         }
         _ => {}
+    }
+    if let ("max" | "min", [(spread, list)]) = (name.as_str(), args)
+        && spread == "*"
+    {
+        return call(format!("{}.{name}()", writer.operand(list)?));
     }
     let Some(row) = find(name) else {
         return record(writer, function, args).or_else(plain);
@@ -354,6 +381,8 @@ fn filled(
     if !more.is_empty() {
         text.insert_str(text.len() - 1, &more);
     }
-    let rest_of = others.next().is_some() || subject.is_some_and(|_| form != "now()");
+    // `has(x.y)` is of a field.
+    let of_field = form.contains("x.y");
+    let rest_of = of_field || others.next().is_some() || subject.is_some_and(|_| form != "now()");
     (!rest_of && !text.contains("..") && !text.contains("condition")).then_some(text)
 }

@@ -105,6 +105,15 @@ impl<'t> Reader<'t> {
                 own.take(":").then_some(())?;
                 return Some(Node::Function(names, Box::new(own.choice()?)));
             }
+            // `if c then a else b`
+            if own.take_word("if") {
+                let condition = own.either()?;
+                own.take_word("then");
+                let value = own.either()?;
+                own.take_word("else").then_some(())?;
+                let other = own.choice()?;
+                return Some(Node::Choice(condition.into(), value.into(), other.into()));
+            }
             if let Some(names) = own.arrow() {
                 return Some(Node::Function(names, Box::new(own.choice()?)));
             }
@@ -291,6 +300,10 @@ impl<'t> Reader<'t> {
         loop {
             let rest = self.rest();
             node = match rest.chars().next() {
+                // `x!`
+                Some('!') if !rest.starts_with("!=") && self.take("!") => {
+                    Node::Call(Node::plain("required").into(), vec![(String::new(), node)])
+                }
                 Some('.') if rest.starts_with(".?") && self.take(".?") => {
                     Node::Field(node.into(), ".?", self.name()?)
                 }
@@ -343,6 +356,12 @@ impl<'t> Reader<'t> {
     fn arguments(&mut self) -> Option<Vec<(String, Node)>> {
         let mut args = Vec::new();
         while !self.take(")") {
+            // `max(...xs)`
+            if self.take("...") || self.take("*") {
+                args.push(("*".to_owned(), self.choice()?));
+                self.take(",");
+                continue;
+            }
             let start = self.at;
             let name = self.name().filter(|_| {
                 let rest = self.rest().trim_ascii_start();
@@ -422,6 +441,7 @@ impl<'t> Reader<'t> {
                 Some(Node::plain(number))
             }
             _ => {
+                self.take_word("new");
                 let name = self.name()?;
                 if matches!(
                     name.as_str(),

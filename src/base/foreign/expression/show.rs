@@ -106,7 +106,16 @@ impl<'t> Writer<'t> {
             }
             Node::Binary(sign, left, right) => self.binary(sign, left, right),
             Node::Function(..) => None,
-            Node::Each(..) if self.template => None,
+            Node::Each(_, each) if self.template => match (&each.value, &each.when) {
+                // `[x.a for x in xs]`
+                (Node::Field(of, ".", name), None) if of.path().as_ref() == each.names.first() => {
+                    shown(
+                        format!("{} | map(attribute='{name}')", self.operand(&each.of)?),
+                        CHOICE,
+                    )
+                }
+                _ => None,
+            },
             Node::Each(bracket, each) => {
                 let all = self.each(each)?;
                 match (bracket, &each.key) {
@@ -133,7 +142,13 @@ impl<'t> Writer<'t> {
         if name == "length" && !self.template && self.types.shape(name).is_none() {
             return shown(format!("size({})", self.alone(of)?), OPERAND);
         }
-        shown(format!("{}{sign}{name}", self.operand(of)?), OPERAND)
+        // What `find` gives may be nothing.
+        let found = matches!(of, Node::Call(function, args)
+            if matches!(&**function, Node::Field(_, _, name) if name == "find")
+                && matches!(args.as_slice(), [(_, Node::Function(..))]));
+        let of = self.operand(of)?;
+        let of = if found { of + ".value()" } else { of };
+        shown(format!("{of}{sign}{name}"), OPERAND)
     }
 
     fn index(&self, of: &Node, sign: &str, index: &Node) -> Option<Shown> {

@@ -4,7 +4,7 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::closest;
 use crate::base::{Span, foreign};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, codes};
 
 use super::super::super::function::{self, FunctionSpec, Rule, jinja};
 use super::super::super::ty::Type;
@@ -148,7 +148,8 @@ impl Checker<'_> {
             self.each(args);
             let message = format!("no function `{module}.{}`", name.node);
             let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, of.span.to(name.span));
-            return self.report(found.maybe_help(foreign::call::in_template(name)));
+            let found = found.maybe_help(foreign::call::in_template(name));
+            return self.report(found.fact(Fact::Foreign));
         }
         let ty = self.not_null(of, &format!("so `.{}(..)` may fail", name.node));
         if matches!(ty, Type::Json | Type::Error | Type::Never) {
@@ -279,7 +280,7 @@ impl Checker<'_> {
         };
         let message = format!("{} has no method `{}`", self.show(of), name.node);
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span);
-        self.report(found.maybe_help(help))
+        self.report(found.maybe_help(help).fact(Fact::Foreign))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::template::LOOP;
 use crate::base::foreign;
 use crate::base::name::did_you_mean;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, codes};
 
 use super::super::super::function::{self, jinja};
 use super::expression::begins;
@@ -112,6 +112,6 @@ impl Lower<'_> {
         };
         let message = format!("no function `{name}` in templates");
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, self.at(place));
-        self.problem_with(found, help);
+        self.problem_with(found.fact(Fact::Foreign), help);
     }
 }
