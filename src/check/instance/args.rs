@@ -133,7 +133,6 @@ fn number(cx: &mut Cx, what: &str, by: &Expr, lets: &[&str], wrong: &mut Wrong) 
         part: false,
         declared: None,
         of: None,
-        adds: false,
     };
     constant(
         cx,

@@ -23,7 +23,6 @@ pub fn reducers(program: &Program, diags: &mut Diagnostics) {
             part: false,
             declared: Some(reducer.returns.span),
             of: None,
-            adds: false,
         };
         cx.infer_into(&reducer.body, Some(&reducer.returns.node), Some(taker));
         diags.append(cx.diags);

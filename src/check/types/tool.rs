@@ -99,7 +99,6 @@ fn gives_back(tool: &Tool) -> Taker {
         part: false,
         declared: tool.returns.as_ref().map(|ty| ty.span),
         of: None,
-        adds: false,
     }
 }
 

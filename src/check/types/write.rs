@@ -13,14 +13,6 @@ use super::constant::Decides;
 use super::cx::Cx;
 use super::flow_state::keeps_value;
 
-/// Whether the elements of a list that is written are added to what the field has.
-fn adds(channel: &Channel) -> bool {
-    matches!(
-        channel,
-        Channel::Append | Channel::AddMessages | Channel::Union
-    )
-}
-
 impl Cx<'_> {
     /// Types a `set`: all values see the state before it; what follows sees what it wrote.
     pub fn set(&mut self, items: &[SetItem]) {
@@ -47,10 +39,7 @@ impl Cx<'_> {
                 continue;
             }
             let takes = self.takes(field, item.replace);
-            let taker = Taker {
-                adds: !item.replace && adds(&field.channel),
-                ..Taker::named(&field.name)
-            };
+            let taker = Taker::named(&field.name);
             let found = self.written(&item.value, Some(&takes), Some(taker));
             self.keeps_to_bounds(field, item);
             let non_null =

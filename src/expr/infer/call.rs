@@ -8,12 +8,12 @@ use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::function::{self, FunctionSpec, Rule};
 use super::super::ty::Type;
-use super::checker::{Checker, Taker};
+use super::checker::Checker;
 use super::compare::ordered;
 use super::macros;
 use super::numbered::numbered;
 use super::overload::Call;
-use super::path::{dotted, path};
+use super::path::dotted;
 
 impl Checker<'_> {
     pub(super) fn call(
@@ -265,32 +265,6 @@ impl Checker<'_> {
             None if !is_foreign => found.unknown(&name.node, Home::Items),
             _ => found,
         })
-    }
-
-    /// `notes: state.notes.append(x)`, where what is written is added to what the field has.
-    pub(super) fn appended(&mut self, expr: &Expr, taker: &Taker) -> Option<Type> {
-        let ExprKind::Call {
-            target: Some(_),
-            function,
-            args,
-        } = &expr.kind
-        else {
-            return None;
-        };
-        if !taker.adds || !foreign::call::is_append(function) {
-            return None;
-        }
-        self.each(args);
-        let shown = args
-            .iter()
-            .map(|arg| path(arg).unwrap_or_else(|| "x".to_owned()));
-        let shown = shown.collect::<Vec<_>>().join(", ");
-        let message = format!("no list has a method `{}`", function.node);
-        let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, function.span);
-        Some(self.report(found.help(format!(
-            "write `[{shown}]`: what is written to {} is added to what it has",
-            taker.what
-        ))))
     }
 
     /// A pattern that is written out must be a regular expression.

@@ -51,8 +51,6 @@ pub struct Taker {
     pub declared: Option<Span>,
     /// The record that it is a field of.
     pub of: Option<RecordId>,
-    /// Whether it adds the elements of a list to those that it has.
-    pub adds: bool,
 }
 
 impl Taker {
@@ -64,7 +62,6 @@ impl Taker {
             part: false,
             declared: Some(name.span),
             of: None,
-            adds: false,
         }
     }
 }
@@ -128,10 +125,6 @@ impl<'a> Checker<'a> {
         }
         // What is inside of another form is taken by that, not by what takes the whole.
         let taker = self.taker.take();
-        if let Some(ty) = taker.as_ref().and_then(|taker| self.appended(expr, taker)) {
-            self.taker = taker;
-            return ty;
-        }
         if matches!(expr.kind, ExprKind::List(_) | ExprKind::Map(_)) {
             self.taker = taker.clone().map(|taker| Taker {
                 part: true,

@@ -151,13 +151,7 @@ impl Checker<'_> {
             let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, call.name.span)
                 .help(self.receiver_help(ty, function.name, &names));
             // `", ".join(xs)`
-            let of_text = function.name == "join" && !self.template;
-            return self.report(
-                match of_text && matches!(ty, Type::String | Type::Literal(_)) {
-                    true => found.fact(Fact::Foreign),
-                    false => found,
-                },
-            );
+            return self.report(found.fact(Fact::Foreign));
         }
         let expected = self.expected_at(function, signature, misfit.index, found);
         let message = format!(

@@ -93,7 +93,6 @@ impl Checker<'_> {
                 part: false,
                 declared: None,
                 of: Some(id),
-                adds: false,
             });
             match field.optional {
                 true => self.check(field.value, &Type::optional(declared.ty.clone())),

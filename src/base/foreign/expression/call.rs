@@ -1,6 +1,6 @@
 //! Calls of Python's and TypeScript's functions and methods.
 
-use super::super::call::{find, is_module};
+use super::super::call::{find, is_append, is_module};
 use super::Node;
 use super::show::Writer;
 
@@ -296,6 +296,16 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
     };
     if is_own {
         return plain();
+    }
+    // What is written to a field with a reducer is added to what it has.
+    let field = subject.filter(|_| is_append(name)).and_then(Node::path);
+    if let ([added], Some(field)) = (others, field)
+        && writer
+            .types
+            .reducer(field.strip_prefix("state.").unwrap_or(""))
+            .is_some()
+    {
+        return call(format!("[{}]", writer.alone(added)?));
     }
     let text = filled(writer, form, subject, others, args)?;
     let binds = !form.contains(' ');

@@ -18,7 +18,7 @@ pub fn in_template(node: &Node, types: Types) -> Option<String> {
 }
 
 pub struct Writer<'t> {
-    types: Types<'t>,
+    pub(super) types: Types<'t>,
     pub(super) template: bool,
 }
 
