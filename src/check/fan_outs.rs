@@ -14,7 +14,7 @@ use crate::resolve::program::{Each, Graph, Jump, Node, Route, TargetKind};
 
 use super::cfg::effect::WritesOnWays;
 use super::cfg::leaves_unwritten::{Count, Known, LeavesUnwritten};
-use super::cfg::{Block, BlockId, ControlFlowGraph, EdgeKind};
+use super::cfg::{Block, BlockId, BlockSet, ControlFlowGraph, EdgeKind, Successor, Transition};
 use super::types::flow_state::begins_set;
 
 /// Reports joins that wait for the worker of a fan-out which leads on as a whole.
@@ -67,10 +67,10 @@ pub fn passed_over(
             continue;
         }
         let of = cfg.name(BlockId::Node(worker));
-        if let Some(next) = first_behind(cfg, worker) {
+        if let Some(next) = first_behind(cfg, (sender, at), worker) {
             let to = &next.name;
             let message = format!(
-                "where this list is empty, `{to}` doesn't run: only tasks of `{of}` lead to it"
+                "where this list is empty, nothing leads on to `{to}`: only tasks of `{of}` do"
             );
             diags.push(
                 Diagnostic::new(&codes::EMPTY_FAN_OUT, message, each.items.span)
@@ -267,19 +267,45 @@ fn read<'g>(graph: &'g Graph, fields: &BTreeSet<FieldId>, when: &Expr) -> Option
     None
 }
 
-/// The first node, and no branch, that a worker leads to and that only comes behind it.
-fn first_behind(cfg: &ControlFlowGraph, worker: NodeId) -> Option<&Block> {
-    let (worker, mut found) = (BlockId::Node(worker), None);
-    let (mut seen, mut open) = (BTreeSet::new(), vec![worker]);
+/// The first node, and no branch, that a worker leads to and that nothing else leads to of what runs then where the fan-out at
+/// `at` has no task. What leads back to the sender is no such node: the loop ends where the list is empty.
+fn first_behind(
+    cfg: &ControlFlowGraph,
+    (sender, at): (Option<NodeId>, Span),
+    worker: NodeId,
+) -> Option<&Block> {
+    let sender = sender.map_or(BlockId::Entry, BlockId::Node);
+    let ways = match sender {
+        BlockId::Entry => cfg.start.as_slice(),
+        block => cfg.transitions(block),
+    };
+    let is_each = |to: &&Successor| to.many && to.span == at;
+    let way = ways
+        .iter()
+        .find(|way| way.successors.iter().any(|to| is_each(&to)))?;
+    let (mut beside, mut open) = (BlockSet::new(cfg), Vec::new());
+    open.extend(
+        way.successors
+            .iter()
+            .filter(|to| !is_each(to))
+            .map(|to| to.to),
+    );
     while let Some(block) = open.pop() {
-        let ways = cfg.transitions(block).iter().filter(|way| {
-            !matches!(
-                way.kind,
-                EdgeKind::Error | EdgeKind::Visits | EdgeKind::Timeout
-            )
-        });
+        if beside.insert(block) {
+            open.extend(cfg.successors(block).map(|to| to.to));
+        }
+    }
+    let worker = BlockId::Node(worker);
+    let (mut found, mut seen, mut open) = (None, BTreeSet::new(), vec![worker]);
+    while let Some(block) = open.pop() {
+        let usual = |way: &&Transition| {
+            use EdgeKind::{Error, Timeout, Visits};
+            !matches!(way.kind, Error | Timeout | Visits)
+        };
+        let ways = cfg.transitions(block).iter().filter(usual);
         for to in ways.flat_map(|way| &way.successors).map(|to| to.to) {
-            if to == worker || !cfg.dominates(worker, to) || !seen.insert(to) {
+            let back = to == worker || cfg.same_component(sender, to);
+            if back || beside.contains(to) || !seen.insert(to) {
                 continue;
             }
             match to {

@@ -4,7 +4,8 @@ use crate::ast::Name;
 use crate::base::Spanned;
 use crate::diag::{Diagnostic, Level, codes};
 use crate::expr::Type;
-use crate::resolve::program::{Node, Work};
+use crate::ir::flow::ToolEffect;
+use crate::resolve::program::{Field, Graph, Node, Target, TargetKind, Work};
 
 use super::super::cfg::build::called_bodies;
 use super::cx::Cx;
@@ -77,7 +78,7 @@ impl Cx<'_> {
             }
             Work::Call { tool, .. } if unread(&["result"]) => {
                 let tool = tool.and_then(|id| self.program.tools.get(id))?;
-                let reads = tool.effect == crate::ir::flow::ToolEffect::Read;
+                let reads = tool.effect == ToolEffect::Read;
                 let silent = called_bodies(self.program, node).iter().all(|(_, body)| {
                     body.set.is_empty() && body.emits.is_empty() && body.goto.is_none()
                 });
@@ -87,8 +88,46 @@ impl Cx<'_> {
                         .help("keep it: `set { .. : result }`; a tool that does more than read says so: `@effect(write)`")
                 })
             }
+            Work::Subgraph {
+                graph: Some(called),
+                into,
+                ..
+            } if into.is_empty() && unread(&["result"]) => {
+                let called = self.program.graphs.get(*called)?;
+                let mut given = called.fields.iter().filter(|field| field.mode.is_out());
+                let first = given.clone().next()?;
+                let taken = |field: &Field| self.graph?.field(&field.name.node);
+                let lost = given.all(|field| taken(field).is_none());
+                (lost && self.only_computes(called)).then(|| {
+                    let (of, out) = (&called.name.node, &first.name.node);
+                    let message = format!("nothing takes what `{of}` gives back to `{name}`");
+                    Diagnostic::new(&codes::UNREAD_OUTPUT, message, place)
+                        .label(first.name.span, "given back")
+                        .help(format!(
+                            "take it: `into {{ FIELD: {out} }}`, where FIELD is one of the state"
+                        ))
+                })
+            }
             _ => None,
         }
+    }
+}
+
+impl Cx<'_> {
+    /// Whether all that a graph does is to give something back: it changes and sends nothing, asks nobody and can't refuse.
+    fn only_computes(&self, graph: &Graph) -> bool {
+        let reads = |node: &Node| match &node.work {
+            Work::Llm(_) | Work::Update | Work::Branch => true,
+            Work::Call { tool, .. } => {
+                let tool = tool.and_then(|id| self.program.tools.get(id));
+                tool.is_some_and(|tool| tool.effect == ToolEffect::Read && tool.body.is_none())
+            }
+            _ => false,
+        };
+        let fails = |target: &Target| matches!(target.kind, TargetKind::Fail(_));
+        let mut nodes = graph.nodes.iter();
+        nodes.all(|node| reads(node) && node.requires.is_empty() && node.emits.is_empty())
+            && !graph.jumps().any(|(_, jump)| jump.targets().any(fails))
     }
 }
 

@@ -86,14 +86,12 @@ pub(super) fn words(kind: &str, key: &str) -> Cow<'static, str> {
         ("node", "work") => "what is done",
         ("flow", "marks") => "the list of marks",
         ("field", "default") => "the first value",
+        ("tool", "sinks") => "`@sink`",
         (
             "tool",
             "approve" | "unattended" | "untrusted" | "private" | "secret" | "effect" | "idempotent"
-            | "timeout_ms" | "on_error" | "progress" | "sinks",
-        ) => {
-            let word = key.trim_end_matches("_ms").trim_end_matches('s');
-            return format!("`@{word}`").into();
-        }
+            | "timeout_ms" | "on_error" | "progress",
+        ) => return format!("`@{}`", key.trim_end_matches("_ms")).into(),
         (_, "min" | "max" | "len" | "pattern" | "alias") => return format!("`@{key}`").into(),
         _ => return format!("`{}`", key.trim_end_matches("_ms")).into(),
     };
