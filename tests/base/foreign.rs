@@ -263,6 +263,9 @@ fn expressions_of_other_languages_are_written_here() {
     ] {
         assert_eq!(in_template(written, DECLARED).as_deref(), Some(here));
     }
+    // What would be said twice at each level is given up.
+    let deep = format!("{}x{}", "(".repeat(36), " ?? 1)[0]".repeat(36));
+    assert_eq!(expression(&deep, DECLARED), None);
     // The outermost expression, and nothing where it is right.
     let text = "set { a: 1, b: f(x if y else z) }";
     let found = around(text, text.find("if").unwrap(), DECLARED).unwrap();

@@ -23,6 +23,7 @@ pub struct Writer<'t> {
 }
 
 /// A text, and how its outermost sign binds.
+#[derive(Clone)]
 pub(super) struct Shown {
     text: String,
     binds: u8,
@@ -38,9 +39,12 @@ const PRODUCT: u8 = 6;
 const SIGNED: u8 = 7;
 const OPERAND: u8 = 8;
 
+/// The most that is written: some forms say a value twice.
+const MOST: usize = 4_000;
+
 fn shown(text: impl Into<String>, binds: u8) -> Option<Shown> {
     let text = text.into();
-    Some(Shown { text, binds })
+    (text.len() <= MOST).then_some(Shown { text, binds })
 }
 
 impl<'t> Writer<'t> {
@@ -282,14 +286,15 @@ impl<'t> Writer<'t> {
             let right = grouped(self.condition(right, true)?, OR);
             return shown(format!("{left} || {right}"), OR);
         }
-        let (value, other) = (self.part(left, OR)?, self.part(right, CHOICE)?);
+        let (left_shown, other) = (self.value(left)?, self.part(right, CHOICE)?);
+        let value = grouped(left_shown.clone(), OR);
         match shape {
             Some(Shape::Text | Shape::List | Shape::Int | Shape::Float) if sign != "??" => {
                 let condition = grouped(self.condition(left, true)?, OR);
                 shown(format!("{condition} ? {value} : {other}"), CHOICE)
             }
             _ => {
-                let compared = self.part(left, SUM)?;
+                let compared = grouped(left_shown, SUM);
                 shown(format!("{compared} == null ? {other} : {value}"), CHOICE)
             }
         }
