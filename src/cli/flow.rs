@@ -222,10 +222,20 @@ pub fn is_ir(path: &Path, text: &str) -> bool {
 fn read_ir(path: &Path, source: &Source) -> Result<Flow, Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let wrong = |why: ReadError| {
-        let message = format!("`{}` is not the IR of a flow: {why}", source.name);
-        Failure::unusable(message)
-            .exit(Exit::Errors)
-            .help("make it with `graphc build`")
+        let name = &source.name;
+        let (message, help) = match name.ends_with(".test.yaml") {
+            true => (
+                format!("`{name}` holds scenarios, and no flow"),
+                format!(
+                    "play them with `graphc test {name}`, or name the flow: `graphc run FLOW.graph --scenario NAME`"
+                ),
+            ),
+            false => (
+                format!("`{name}` is not the IR of a flow: {why}"),
+                "make it with `graphc build`".to_owned(),
+            ),
+        };
+        Failure::unusable(message).exit(Exit::Errors).help(help)
     };
     let json = match extension {
         Some("yaml" | "yml") => serde_yaml::from_str(&source.text).map_err(ReadError::from),

@@ -30,11 +30,10 @@ pub use reach::reach;
 pub use sqlite::{Options, SqliteStore, Sync};
 
 use crate::base::name;
-use crate::project::spec::address::is_file_path;
+use crate::project::spec::address::{STORE_FORMS, is_file_path};
 use crate::run::store::{Store, StoreError};
 
 /// The forms of a store's URL, for messages.
-const FORMS: &str = "`sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `memory`";
 
 /// Opens the store that `url` names: `sqlite:PATH`, where a relative path is one from `base`,
 /// `postgres://USER:PASSWORD@HOST/DATABASE`, or `memory`, which is gone with the process.
@@ -68,7 +67,7 @@ fn unknown(url: &str) -> StoreError {
     if url.starts_with("postgres:") || url.starts_with("postgresql:") {
         return StoreError::Unavailable {
             message: format!(
-                "the address of the store has no `//` behind `postgres:`: expected {FORMS}"
+                "the address of the store has no `//` behind `postgres:`: expected {STORE_FORMS}"
             ),
         };
     }
@@ -83,7 +82,7 @@ fn unknown(url: &str) -> StoreError {
         .map(|near| format!("; did you mean `{near}`?"))
         .unwrap_or_default();
     StoreError::Unavailable {
-        message: format!("unknown store `{scheme}`: expected {FORMS}{hint}"),
+        message: format!("unknown store `{scheme}`: expected {STORE_FORMS}{hint}"),
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::base::{FileId, SourceMap, name};
 use crate::diag::literal_secret::literal_secrets;
 use crate::diag::{Diagnostics, codes};
+use crate::project::spec::address::{STORE_FORMS, is_file_path};
 use crate::project::yaml::{Cursor, Document, Table};
 
 use super::variables::{Form, Variables};
@@ -197,28 +198,29 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
 
 /// Reports an address of no kind of store. What stands behind its first colon may be secret, and is not shown.
 fn known_store(cursor: &Cursor<'_>, url: &str, all_set: bool) {
-    const KINDS: [&str; 2] = ["memory", "sqlite"];
+    const KINDS: [&str; 4] = ["memory", "sqlite", "postgres", "postgresql"];
     let (kind, rest) = match url.split_once(':') {
         Some((kind, rest)) => (kind, Some(rest)),
         None => (url, None),
     };
-    let known = match kind {
-        "memory" => rest.is_none(),
-        "sqlite" => rest.is_some(),
+    let known = match (kind, rest) {
+        ("memory", rest) => rest.is_none(),
+        ("sqlite", Some(path)) => is_file_path(path),
+        ("postgres" | "postgresql", Some(rest)) => rest.starts_with("//"),
         _ => false,
     };
-    // A server is named by an address of its own kind; whether there is a store for it is seen when it is opened.
-    if known || !all_set || url.contains("://") {
+    if known || !all_set {
         return;
     }
-    let help = name::closest(kind, KINDS).filter(|near| *near != kind);
-    let help = help.map(|near| format!("did you mean `{near}`?"));
-    let help = help.unwrap_or_else(|| "write `sqlite:PATH` or `memory`".to_owned());
-    cursor.report(
-        cursor
-            .finding(format!("`{kind}` is no kind of store"))
-            .help(help),
-    );
+    let misspelt = !KINDS.contains(&kind);
+    let near = name::closest(kind, KINDS).filter(|_| misspelt);
+    let message = match misspelt {
+        true => format!("`{kind}` is no kind of store"),
+        false => format!("this is no address of a `{kind}` store"),
+    };
+    let help = near.map(|near| format!("did you mean `{near}`?"));
+    let help = help.unwrap_or_else(|| format!("write {STORE_FORMS}"));
+    cursor.report(cursor.finding(message).help(help));
 }
 
 fn entries<T>(

@@ -1,5 +1,6 @@
 //! Answers to interrupts.
 
+use crate::base::name;
 use crate::expr::accept::accept;
 use crate::expr::ty::Type;
 use crate::ir::{ErrorKind, Tool};
@@ -26,7 +27,14 @@ pub fn fit(case: &mut Case<'_>) {
                     Some(_) => {}
                     None => {
                         let at = suite.own_or_default(scenario, &["answers", path]);
-                        case.asking(at, path, true);
+                        match field_of_answer(case, &asked, path) {
+                            true => case.report(Misfit {
+                                key: true,
+                                ..Misfit::value(at, format!("`{path}` is a field of an answer, and answers stand in a list"))
+                                    .help(Some(format!("write `answers: [ {{ {path}: .. }} ]`")))
+                            }),
+                            false => case.asking(at, path, true),
+                        }
                     }
                 }
             }
@@ -43,6 +51,18 @@ pub fn fit(case: &mut Case<'_>) {
             }
         }
     }
+}
+
+/// Whether a name that is no question's is a field of what a question expects.
+fn field_of_answer(case: &Case<'_>, asked: &[(String, Option<&Type>)], named: &str) -> bool {
+    let mut expected = asked.iter().filter_map(|(_, expect)| *expect);
+    expected.any(|ty| match ty.without_null() {
+        Type::Record(id) => {
+            let record = case.flow.types.records.get(id);
+            record.is_some_and(|record| record.field(named).is_some())
+        }
+        _ => false,
+    })
 }
 
 fn one(case: &mut Case<'_>, answer: &Answer, path: &str, expect: &Type) {
@@ -75,14 +95,12 @@ fn any(case: &mut Case<'_>, answers: &[Answer], asked: &[(String, Option<&Type>)
         .filter(|answer| !fits(answer) && !of_tool(answer))
         .collect();
     for answer in wrong {
+        if let ([(path, _)], [expect]) = (asked, known.as_slice()) {
+            one(case, answer, path, expect);
+            continue;
+        }
         let paths = asked.iter().map(|(path, _)| path.as_str());
-        let message = match asked {
-            [(path, _)] => format!("this answer fits neither `{path}` nor a tool's question"),
-            _ => format!(
-                "this answer fits none of {}",
-                crate::base::name::list(paths)
-            ),
-        };
+        let message = format!("this answer fits none of {}", name::list(paths));
         case.report(Misfit::value(answer.at.clone(), message));
     }
 }

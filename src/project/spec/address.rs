@@ -52,6 +52,9 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     }
 }
 
+/// The addresses that a store may have.
+pub const STORE_FORMS: &str = "`sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `memory`";
+
 /// Whether what stands behind `sqlite:` is the path of a file. That of `sqlite://threads.db` is not: as a URL it would name a
 /// host, as a path the root folder.
 pub fn is_file_path(path: &str) -> bool {

@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Run only scenarios whose name contains this
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, alias = "scenario", value_name = "TEXT")]
     pub filter: Option<String>,
     /// Count which nodes, routes and arms the scenarios take
     #[arg(long)]
