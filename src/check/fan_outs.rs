@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::fold::inline::{Inliner, inlined, let_values};
+use crate::expr::fold::inline::{Inliner, LetValue, inlined, let_values};
 use crate::expr::infer::path;
 use crate::ir::{FieldId, JoinId, NodeId};
 use crate::resolve::jumps::Maker;
@@ -151,30 +151,56 @@ pub fn decided(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
 }
 
 /// Fan-outs without `then` of a list that no condition of who sends asks about: the node that sends, the fan-out and its place.
-fn unguarded(graph: &Graph) -> impl Iterator<Item = (Option<NodeId>, &Each, Span)> {
-    graph.jumps().flat_map(move |(maker, jump)| {
-        let all = lone(jump).filter(move |(each, _)| !is_asked(graph, maker, &each.items));
-        all.map(move |(each, at)| (maker.node(), each, at))
-    })
+fn unguarded(graph: &Graph) -> Vec<(Option<NodeId>, &Each, Span)> {
+    let mut found = Vec::new();
+    // Jumps of one node follow each other.
+    let mut last: Option<(Maker, Asked)> = None;
+    for (maker, jump) in graph.jumps() {
+        for (each, at) in lone(jump) {
+            let known = last.take().filter(|(of, _)| match (of, maker) {
+                (Maker::Node(a, _), Maker::Node(b, _)) => *a == b,
+                (of, maker) => *of == maker,
+            });
+            let (_, asked) = last.insert(known.unwrap_or_else(|| (maker, Asked::by(graph, maker))));
+            if !asked.about(&each.items) {
+                found.push((maker.node(), each, at));
+            }
+        }
+    }
+    found
 }
 
-/// Whether a condition of who makes a jump reads something that a list is made of.
-fn is_asked(graph: &Graph, maker: Maker, items: &Expr) -> bool {
-    let node = maker.node().and_then(|id| graph.nodes.get(id));
-    let routes: Vec<&Route> = match (maker, node) {
-        (Maker::Start, _) => graph.start.iter().collect(),
-        (Maker::Handler, _) => graph.on_error.iter().collect(),
-        (_, Some(node)) => {
-            let goto = node.goto.iter().map(|goto| &goto.node);
-            goto.chain(node.on_error.as_deref()).collect()
-        }
-        _ => Vec::new(),
-    };
-    let lets = node.map_or_else(Vec::new, |node| let_values(&node.lets));
-    let listed = paths(&inlined(items, &lets));
-    let routes = routes.into_iter().flat_map(Route::conditions);
-    let mut asked = routes.chain(node.into_iter().flat_map(Node::asked_ahead));
-    asked.any(|when| !paths(&inlined(when, &lets)).is_disjoint(&listed))
+/// What the conditions of a node, or of a route of the graph itself, read.
+struct Asked {
+    lets: Vec<LetValue>,
+    paths: BTreeSet<String>,
+}
+
+impl Asked {
+    fn by(graph: &Graph, maker: Maker) -> Self {
+        let node = maker.node().and_then(|id| graph.nodes.get(id));
+        let routes: Vec<&Route> = match (maker, node) {
+            (Maker::Start, _) => graph.start.iter().collect(),
+            (Maker::Handler, _) => graph.on_error.iter().collect(),
+            (_, Some(node)) => {
+                let goto = node.goto.iter().map(|goto| &goto.node);
+                goto.chain(node.on_error.as_deref()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let lets = node.map_or_else(Vec::new, |node| let_values(&node.lets));
+        let routes = routes.into_iter().flat_map(Route::conditions);
+        let asked = routes.chain(node.into_iter().flat_map(Node::asked_ahead));
+        let paths = asked
+            .flat_map(|when| paths(&inlined(when, &lets)))
+            .collect();
+        Self { lets, paths }
+    }
+
+    /// Whether something is asked that a list is made of.
+    fn about(&self, items: &Expr) -> bool {
+        !paths(&inlined(items, &self.lets)).is_disjoint(&self.paths)
+    }
 }
 
 /// The names and fields that an expression reads.
