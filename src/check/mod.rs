@@ -281,7 +281,6 @@ fn topology(
     let twice = cfg::duplicate_activation::found(graph, cfg, diags);
     let reported = cfg::conflicting_tasks::races(cfg, mhp, &twice, diags);
     cfg::conflicting_siblings::races(cfg, mhp, diags);
-    cfg::conflicting_joins::races(cfg, mhp, diags);
     handlers::handlers(graph, cfg, diags);
     if cfg.broken {
         return waiting;

@@ -35,7 +35,7 @@ pub fn races(
 ) -> BTreeSet<NodeId> {
     let mut reported = BTreeSet::new();
     let accompanied = |id: &NodeId| !mhp.partners(*id).is_empty();
-    for (field, writers) in by_field(cfg, cfg.nodes.ids().filter(accompanied)) {
+    for (field, writers) in by_field(cfg, mhp, cfg.nodes.ids().filter(accompanied)) {
         let (Some(clash), Some(name)) = (clash(&writers, mhp), collides(cfg, field)) else {
             continue;
         };
@@ -57,11 +57,10 @@ fn clash(writers: &BTreeMap<NodeId, FieldWriters>, mhp: &MayHappenInParallel) ->
     for (a, first) in writers {
         let partners = mhp.partners(*a);
         let both = &*partners & &all;
-        for b in both.iter().map(NodeId).filter(|b| b >= a) {
-            let both = writers.get(&b).and_then(|second| first.collide(second));
-            let Some((first, second)) = both else {
-                continue;
-            };
+        let beside = both.iter().map(NodeId).filter(|b| b >= a);
+        let beside = beside.filter_map(|b| Some((b, first.collide(writers.get(&b)?)?)));
+        let own = first.with_joins().map(|both| (*a, both));
+        for (b, (first, second)) in own.into_iter().chain(beside) {
             match &mut clash {
                 Some(clash) => clash.also([(*a, first), (b, second)]),
                 None => {
@@ -96,8 +95,14 @@ impl Clash {
     fn report(&self, cfg: &ControlFlowGraph, mhp: &MayHappenInParallel, field: &str) -> Diagnostic {
         let name = |node: NodeId| cfg.name(BlockId::Node(node)).to_owned();
         let (a, b) = (self.first, self.second);
-        let witness = mhp.witness(a.0, b.0);
+        let several = mhp.partners(a.0).contains(b.0.0);
+        let at_once = a.0 == b.0 && !several;
+        let witness = mhp.witness(a.0, b.0).filter(|_| !at_once);
         let message = match a.0 == b.0 {
+            true if at_once => format!(
+                "`{field}` may be written twice in one super-step, where `{}` comes to a join last",
+                name(a.0)
+            ),
             true => format!(
                 "tasks of `{}` that run in the same super-step all write `{field}`",
                 name(a.0)
@@ -110,6 +115,11 @@ impl Clash {
         };
         let mut found =
             Diagnostic::new(&codes::WRITE_CONFLICT, message, b.1.span).help(help(field));
+        if at_once {
+            found = found
+                .here("written when the join leads on")
+                .label(a.1.span, "written in the same super-step");
+        }
         if let Some(Witness {
             fork,
             first,

@@ -237,6 +237,18 @@ impl MayHappenInParallel<'_> {
         }
     }
 
+    /// Whether a join may lead on in the super-step of a node that comes to it: each member may run then, or wait.
+    pub fn may_lead_on(&self, id: JoinId, node: NodeId) -> bool {
+        let comes = |member: NodeId| {
+            let wait = self.places.wait(id, member);
+            let beside = |place: TokenPlace| self.has(place, node.0);
+            member == node || beside(member.0) || wait.is_some_and(beside)
+        };
+        let is_branch = |member: NodeId| self.cfg.is_branch(BlockId::Node(member));
+        let mut members = self.cfg.members(id);
+        self.fires(id) && members.all(|member| is_branch(member) || comes(member))
+    }
+
     fn waits_at(&self, id: JoinId) -> ChunkedBitSet {
         let members = self.cfg.members(id);
         let waits = members.filter_map(|member| self.places.wait(id, member));

@@ -4,12 +4,11 @@
 //! expression: conditions count as free.
 //!
 //! Reading order: [`model`] (with [`BlockSet`]), [`build`](mod@build) (with `fan_out`, `outside` and `leaving`), [`graph`] (on petgraph), [`written`], [`past_reducer`]; [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`mhp`] (with `joins`, [`mhp_cache`] and [`witness`]), which
-//! say what may run in the same super-step; [`step_writes`], [`conflicting_tasks`], [`conflicting_siblings`], [`conflicting_joins`], [`join`] and [`incomplete_join`], which ask them; [`duplicate_activation`]; [`field_set`], [`effect`], [`exit`] and [`leaves_unwritten`]: what is written
+//! say what may run in the same super-step; [`step_writes`], [`conflicting_tasks`], [`conflicting_siblings`], [`join`] and [`incomplete_join`], which ask them; [`duplicate_activation`]; [`field_set`], [`effect`], [`exit`] and [`leaves_unwritten`]: what is written
 //! on every way.
 
 mod block_set;
 pub mod build;
-pub mod conflicting_joins;
 pub mod conflicting_siblings;
 pub mod conflicting_tasks;
 pub mod cycle;

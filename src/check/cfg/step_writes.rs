@@ -1,13 +1,14 @@
-//! What may be written in a super-step, and by whom: by a task or a join that leads on, or in place of a node that has been
-//! visited often enough.
+//! What may be written in a super-step, and by whom: by a task, by a join that leads on as the task comes to it last, or in place
+//! of a node that has been visited often enough.
 //!
 //! A task and what it leads to through branches are one after the other, and so is what stands in for a full node behind
-//! all that leads to it. Whatever several arrows find it full, it is left once.
+//! all that leads to it. Whatever several arrows find it full, it is left once; and a join that several tasks come to leads on once.
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::ir::{FieldId, NodeId};
+use crate::ir::{FieldId, JoinId, NodeId};
 
+use super::mhp::MayHappenInParallel;
 use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, Write};
 
 /// A write.
@@ -15,93 +16,85 @@ use super::model::{BlockId, ControlFlowGraph, EdgeKind, Successor, Transition, W
 pub struct StepWrite {
     /// Which.
     pub write: Write,
-    /// The node for which the way stands in that makes it; `None` where the task or the join itself does, or a branch.
-    pub full: Option<NodeId>,
+    /// The full node or the join whose way makes it, once for all that come there; `None` where the task itself does, or a branch.
+    pub once: Option<BlockId>,
 }
 
-/// Who writes one field behind a task, a join or a goal.
+/// Who writes one field behind a task or a goal.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FieldWriters {
-    /// The first write that is made by no stand-in.
+    /// The first write that is made by the task itself.
     own: Option<Write>,
-    /// The first ones by those of two nodes. More make no difference.
-    full: [Option<(NodeId, Write)>; 2],
+    /// The first ones by two full nodes or joins. More make no difference.
+    once: [Option<(BlockId, Write)>; 2],
 }
 
 impl FieldWriters {
     /// Takes in a write.
     pub fn add(&mut self, made: StepWrite) {
-        let Some(node) = made.full else {
+        let Some(block) = made.once else {
             self.own.get_or_insert(made.write);
             return;
         };
-        let known = self.full.iter().flatten().any(|(of, _)| *of == node);
-        if let Some(free) = self.full.iter_mut().find(|slot| slot.is_none())
+        let known = self.once.iter().flatten().any(|(of, _)| *of == block);
+        if let Some(free) = self.once.iter_mut().find(|slot| slot.is_none())
             && !known
         {
-            *free = Some((node, made.write));
+            *free = Some((block, made.write));
         }
     }
 
     /// Two writes of the field that may both be made where both of these are in one super-step. None where there is but one
-    /// full node that both lead to.
+    /// full node or join that both lead to.
     pub fn collide(&self, other: &FieldWriters) -> Option<(Write, Write)> {
-        let full = |of: &FieldWriters| of.full.iter().flatten().next().map(|(_, write)| *write);
+        let once = |of: &FieldWriters| of.once.iter().flatten().next().map(|(_, write)| *write);
         if let Some(own) = self.own {
-            return Some((own, other.own.or_else(|| full(other))?));
+            return Some((own, other.own.or_else(|| once(other))?));
         }
         if let Some(own) = other.own {
-            return Some((full(self)?, own));
+            return Some((once(self)?, own));
         }
-        let pairs = self.full.iter().flatten();
-        let mut pairs = pairs.flat_map(|a| other.full.iter().flatten().map(move |b| (a, b)));
+        let pairs = self.once.iter().flatten();
+        let mut pairs = pairs.flat_map(|a| other.once.iter().flatten().map(move |b| (a, b)));
         let (a, b) = pairs.find(|(a, b)| a.0 != b.0)?;
         Some((a.1, b.1))
     }
 
+    /// Two writes that may both be made as the task comes to joins last: its own and that of a join, or those of two joins.
+    pub fn with_joins(&self) -> Option<(Write, Write)> {
+        let is_join = |(block, _): &&(BlockId, Write)| matches!(block, BlockId::Join(_));
+        let joins = self.once.iter().flatten().filter(is_join);
+        let mut writes = self.own.into_iter().chain(joins.map(|(_, write)| *write));
+        writes.next().zip(writes.next())
+    }
+
     /// What a stand-in writes.
     pub fn stand_in(&self) -> Option<Write> {
-        self.full.iter().flatten().next().map(|(_, write)| *write)
+        self.once.iter().flatten().next().map(|(_, write)| *write)
     }
 }
 
-/// All that a task of a node may write that leaves by ways that are `taken`: its work, its `set`, its jumps, and what these
-/// lead on through.
-pub fn by_task(
-    cfg: &ControlFlowGraph,
-    id: NodeId,
-    taken: impl Fn(&Transition) -> bool,
-) -> Vec<StepWrite> {
+/// All that a task of a node may write: its work, its `set`, its jumps, and what these lead on through: branches, full nodes, and
+/// the joins that `lead_on` as it comes.
+fn by_task(cfg: &ControlFlowGraph, id: NodeId, lead_on: &dyn Fn(JoinId) -> bool) -> Vec<StepWrite> {
     let Some(node) = cfg.nodes.get(id) else {
         return Vec::new();
     };
     let own = node.writes.iter().map(|write| StepWrite {
         write: *write,
-        full: None,
+        once: None,
     });
-    let transitions = node
-        .transitions
-        .iter()
-        .filter(|transition| transition.kind != EdgeKind::Visits);
-    let on = on_ways(cfg, transitions.filter(|transition| taken(transition)));
-    own.chain(on).collect()
+    let ways = node.transitions.iter();
+    let ways = ways.filter(|way| way.kind != EdgeKind::Visits);
+    let mut passing = Passing::new(cfg, lead_on);
+    passing.open.extend(ways.map(|way| (way, None)));
+    passing.run();
+    own.chain(passing.made).collect()
 }
 
-/// What is written with ways, by the branches that they lead on through, and in place of nodes that they find full.
-pub fn on_ways<'f>(
-    cfg: &'f ControlFlowGraph,
-    transitions: impl Iterator<Item = &'f Transition>,
-) -> Vec<StepWrite> {
-    let mut passing = Passing::new(cfg);
-    passing
-        .open
-        .extend(transitions.map(|transition| (transition, None)));
-    passing.follow()
-}
-
-/// All that a task of a node may write: its work, its `set`, its jumps, and what these lead on through.
+/// All that a task of a node may write: its work, its `set`, its jumps, and what these lead on through; not what joins write.
 pub fn writes_of(cfg: &ControlFlowGraph, id: NodeId) -> Vec<Write> {
-    let made = by_task(cfg, id, |_| true).into_iter();
+    let made = by_task(cfg, id, &|_| false).into_iter();
     made.map(|made| made.write).collect()
 }
 
@@ -111,7 +104,7 @@ pub fn at_goal(cfg: &ControlFlowGraph, successor: &Successor, steps: &mut usize)
     if *steps == 0 {
         return Vec::new();
     }
-    let mut passing = Passing::new(cfg);
+    let mut passing = Passing::new(cfg, &|_| false);
     passing.come(successor, None);
     passing.run();
     *steps = steps.saturating_sub(passing.seen.len());
@@ -121,78 +114,75 @@ pub fn at_goal(cfg: &ControlFlowGraph, successor: &Successor, steps: &mut usize)
 /// Ways that are followed without a super-step.
 struct Passing<'f> {
     cfg: &'f ControlFlowGraph,
-    open: Vec<(&'f Transition, Option<NodeId>)>,
-    /// Branches and capped nodes that were come to: by a task itself, and behind which full nodes.
-    seen: HashMap<NodeId, (bool, [Option<NodeId>; 2])>,
+    lead_on: &'f dyn Fn(JoinId) -> bool,
+    open: Vec<(&'f Transition, Option<BlockId>)>,
+    /// Branches and capped nodes that were come to: by a task itself, and behind which full nodes and joins.
+    seen: HashMap<BlockId, (bool, [Option<BlockId>; 2])>,
     made: Vec<StepWrite>,
 }
 
 impl<'f> Passing<'f> {
-    fn new(cfg: &'f ControlFlowGraph) -> Self {
+    fn new(cfg: &'f ControlFlowGraph, lead_on: &'f dyn Fn(JoinId) -> bool) -> Self {
         Self {
             cfg,
+            lead_on,
             open: Vec::new(),
             seen: HashMap::new(),
             made: Vec::new(),
         }
     }
 
-    fn follow(mut self) -> Vec<StepWrite> {
-        self.run();
-        self.made
-    }
-
     fn run(&mut self) {
-        while let Some((transition, full)) = self.open.pop() {
+        while let Some((transition, once)) = self.open.pop() {
             let writes = transition.writes.iter();
             self.made.extend(writes.map(|write| StepWrite {
                 write: *write,
-                full,
+                once,
             }));
             transition
                 .successors
                 .iter()
-                .for_each(|successor| self.come(successor, full));
+                .for_each(|successor| self.come(successor, once));
         }
     }
 
-    fn come(&mut self, successor: &Successor, full: Option<NodeId>) {
-        let BlockId::Node(to) = successor.to else {
-            return;
+    fn come(&mut self, successor: &Successor, once: Option<BlockId>) {
+        let to = successor.to;
+        let node = match to {
+            BlockId::Node(id) => self.cfg.nodes.get(id),
+            BlockId::Join(id) if (self.lead_on)(id) => None,
+            _ => return,
         };
-        let Some(node) = self.cfg.nodes.get(to) else {
-            return;
+        let (branch, passed) = match node {
+            Some(node) => (node.branch, node.branch || node.is_capped()),
+            None => (false, true),
         };
-        // What stands in for a node is the same whoever finds it full.
-        let full = match node.branch {
-            true => full,
-            false => Some(to),
-        };
-        if !(node.branch || node.is_capped()) || !self.is_new(to, full) {
+        // What stands in for a node, or stands behind a join, is the same whoever comes there.
+        let once = if branch { once } else { Some(to) };
+        if !passed || !self.is_new(to, once) {
             return;
         }
-        if node.branch {
-            let writes = node.writes.iter();
-            self.made.extend(writes.map(|write| StepWrite {
-                write: *write,
-                full,
-            }));
+        for write in node
+            .into_iter()
+            .filter(|_| branch)
+            .flat_map(|of| &of.writes)
+        {
+            let write = *write;
+            self.made.push(StepWrite { write, once });
         }
-        let on = node
-            .transitions
-            .iter()
-            .filter(|way| node.branch || way.kind == EdgeKind::Visits);
-        self.open.extend(on.map(|transition| (transition, full)));
+        let ways = self.cfg.transitions(to).iter();
+        let on = ways.filter(|way| node.is_none() || branch || way.kind == EdgeKind::Visits);
+        self.open.extend(on.map(|way| (way, once)));
     }
 
-    fn is_new(&mut self, node: NodeId, full: Option<NodeId>) -> bool {
-        let (own, behind) = self.seen.entry(node).or_default();
-        match full {
+    fn is_new(&mut self, block: BlockId, once: Option<BlockId>) -> bool {
+        let (own, behind) = self.seen.entry(block).or_default();
+        match once {
             None => !std::mem::replace(own, true),
-            Some(_) if behind.contains(&full) => false,
+            Some(_) if behind.contains(&once) => false,
             Some(_) => match behind.iter_mut().find(|slot| slot.is_none()) {
                 Some(free) => {
-                    *free = full;
+                    *free = once;
                     true
                 }
                 None => false,
@@ -215,11 +205,13 @@ pub fn makers(cfg: &ControlFlowGraph, made: Vec<StepWrite>) -> HashMap<FieldId, 
 /// By field the nodes whose tasks may write it, and who of what they lead to does. Only fields whose writes collide.
 pub fn by_field(
     cfg: &ControlFlowGraph,
+    mhp: &MayHappenInParallel,
     nodes: impl Iterator<Item = NodeId>,
 ) -> BTreeMap<FieldId, BTreeMap<NodeId, FieldWriters>> {
     let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, FieldWriters>> = BTreeMap::new();
     for id in nodes {
-        for (field, makers) in makers(cfg, by_task(cfg, id, |_| true)) {
+        let lead_on = |join| mhp.may_lead_on(join, id);
+        for (field, makers) in makers(cfg, by_task(cfg, id, &lead_on)) {
             by_field.entry(field).or_default().insert(id, makers);
         }
     }
