@@ -10,6 +10,7 @@ use crate::expr::fold::inline::{Inliner, LetValue, inlined, let_values};
 use crate::expr::infer::path;
 use crate::ir::{FieldId, JoinId, NodeId};
 use crate::resolve::jumps::Maker;
+use crate::resolve::naming::IN_SCOPE;
 use crate::resolve::program::{Each, Graph, Jump, Node, Route, TargetKind};
 
 use super::cfg::effect::WritesOnWays;
@@ -67,7 +68,7 @@ pub fn passed_over(
             continue;
         }
         let of = cfg.name(BlockId::Node(worker));
-        if let Some(next) = first_behind(cfg, (sender, at), worker) {
+        if let Some(next) = first_behind(cfg, at, worker) {
             let to = &next.name;
             let message = format!(
                 "where this list is empty, nothing leads on to `{to}`: only tasks of `{of}` do"
@@ -203,12 +204,16 @@ impl Asked {
     }
 }
 
-/// The names and fields that an expression reads.
+/// The places that an expression reads: fields of the state, of an input, of a result. Names that a macro binds are none.
 fn paths(expr: &Expr) -> BTreeSet<String> {
     let (mut open, mut found) = (vec![expr], BTreeSet::new());
     while let Some(expr) = open.pop() {
         match path(expr) {
-            Some(path) => _ = found.insert(path),
+            Some(path) => {
+                let root = path.split(['.', '[']).next();
+                let is_place = root.is_some_and(|root| IN_SCOPE.contains(&root));
+                found.extend(Some(path).filter(|_| is_place));
+            }
             None => expr.each_part(|part| open.push(part)),
         }
     }
@@ -294,28 +299,24 @@ fn read<'g>(graph: &'g Graph, fields: &BTreeSet<FieldId>, when: &Expr) -> Option
 }
 
 /// The first node, and no branch, that a worker leads to and that nothing else leads to of what runs then where the fan-out at
-/// `at` has no task. What leads back to the sender is no such node: the loop ends where the list is empty.
-fn first_behind(
-    cfg: &ControlFlowGraph,
-    (sender, at): (Option<NodeId>, Span),
-    worker: NodeId,
-) -> Option<&Block> {
-    let sender = sender.map_or(BlockId::Entry, BlockId::Node);
-    let ways = match sender {
-        BlockId::Entry => cfg.start.as_slice(),
-        block => cfg.transitions(block),
-    };
+/// `at` has no task. What every way to the sender has passed is no such node: a loop may end where the list is empty.
+fn first_behind(cfg: &ControlFlowGraph, at: Span, worker: NodeId) -> Option<&Block> {
     let is_each = |to: &&Successor| to.many && to.span == at;
-    let way = ways
-        .iter()
-        .find(|way| way.successors.iter().any(|to| is_each(&to)))?;
-    let (mut beside, mut open) = (BlockSet::new(cfg), Vec::new());
-    open.extend(
-        way.successors
-            .iter()
-            .filter(|to| !is_each(to))
-            .map(|to| to.to),
-    );
+    let mut ways = cfg.all_transitions();
+    let (sender, way) = ways.find(|(_, way)| way.successors.iter().any(|to| is_each(&to)))?;
+    let others = way.successors.iter().filter(|to| !is_each(to));
+    let mut open: Vec<BlockId> = others.map(|to| to.to).collect();
+    // What a fork leads to beside what leads to the sender.
+    let mut before = BlockSet::new(cfg);
+    let all = sender.into_iter().flat_map(|sender| cfg.all_before(sender));
+    all.for_each(|block| _ = before.insert(block));
+    for (_, fork) in cfg.all_transitions() {
+        if fork.successors.iter().any(|to| before.contains(to.to)) {
+            let others = fork.successors.iter().map(|to| to.to);
+            open.extend(others.filter(|to| !before.contains(*to)));
+        }
+    }
+    let mut beside = BlockSet::new(cfg);
     while let Some(block) = open.pop() {
         if beside.insert(block) {
             open.extend(cfg.successors(block).map(|to| to.to));
@@ -330,7 +331,8 @@ fn first_behind(
         };
         let ways = cfg.transitions(block).iter().filter(usual);
         for to in ways.flat_map(|way| &way.successors).map(|to| to.to) {
-            let back = to == worker || cfg.same_component(sender, to);
+            let passed = |to| sender.is_some_and(|sender| cfg.dominates(to, sender));
+            let back = to == worker || passed(to);
             if back || beside.contains(to) || !seen.insert(to) {
                 continue;
             }

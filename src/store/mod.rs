@@ -33,8 +33,6 @@ use crate::base::name;
 use crate::project::spec::address::{STORE_FORMS, is_file_path};
 use crate::run::store::{Store, StoreError};
 
-/// The forms of a store's URL, for messages.
-
 /// Opens the store that `url` names: `sqlite:PATH`, where a relative path is one from `base`,
 /// `postgres://USER:PASSWORD@HOST/DATABASE`, or `memory`, which is gone with the process.
 ///

@@ -9,7 +9,7 @@ use crate::value::{List, Value};
 use super::schema::{self, Dialect};
 use crate::project::spec::provider::Structured;
 
-/// How a reply is held to a form by the provider, beside what it is with_order in words.
+/// How a reply is held to a form by the provider, beside the order in words.
 #[derive(Debug, Clone)]
 pub struct Form {
     /// Its own way: never [`Structured::Prompt`].

@@ -14,6 +14,9 @@ use super::super::cfg::{BlockId, writes_of};
 use super::flow_state::FlowState;
 use super::flow_typing::FlowTyping;
 
+/// Most blocks on the way to a null that are looked through for the test.
+const LOOKED: usize = 64;
+
 /// What may have written a field, and where.
 type Writer<'a> = (&'a str, Span);
 
@@ -33,9 +36,11 @@ impl FlowTyping<'_> {
 
     fn lost_test(&self, at: NodeId, place: &str, read: Span) -> Option<(Span, Writer<'_>)> {
         let lets = &self.graph.nodes.get(at)?.lets;
-        let bound = lets.iter().find(|bound| bound.name.node == place);
+        let root = place.split(['.', '[']).next()?;
+        let bound = lets.iter().find(|bound| bound.name.node == root);
         let stands_for = bound.and_then(|bound| path(&bound.value));
-        let place = stands_for.as_deref().unwrap_or(place);
+        let rest = place.get(root.len()..).unwrap_or_default();
+        let place = &stands_for.map_or(place.to_owned(), |of| format!("{of}{rest}"));
         let name = place.strip_prefix("state.")?.split(['.', '[']).next()?;
         let field = self.graph.field(name)?;
         let own = self.test_of(at, place).filter(|test| *test < read);
@@ -44,7 +49,7 @@ impl FlowTyping<'_> {
         }
         let mut seen = BTreeSet::new();
         let mut open = VecDeque::from([(BlockId::Node(at), None)]);
-        while let Some((block, writer)) = open.pop_front() {
+        while let Some((block, writer)) = open.pop_front().filter(|_| seen.len() < LOOKED) {
             for edge in self.cfg.in_edges(block) {
                 let Some(before) = edge.from else {
                     let route = self.graph.start.as_ref();
@@ -99,11 +104,13 @@ impl FlowTyping<'_> {
         conditions: impl IntoIterator<Item = &'e Expr>,
         place: &str,
     ) -> Option<Span> {
+        let mut conditions = conditions.into_iter().peekable();
+        conditions.peek()?;
         let (scope, types) = (self.cx(FlowState::default()).scope, &self.program.types);
         let shows = |when: &&Expr| {
             let mut each = [true, false].into_iter();
             each.any(|truth| facts(when, &scope, types, truth).holds(place))
         };
-        conditions.into_iter().find(shows).map(|when| when.span)
+        conditions.find(shows).map(|when| when.span)
     }
 }

@@ -50,7 +50,7 @@ impl Cx<'_> {
         self.back_by_name(name, called, into);
         for (id, always) in self.given_back.clone() {
             if let Some(field) = caller.fields.get(id) {
-                self.facts.disturb(id, field);
+                self.disturb(id, field);
                 if always {
                     self.facts.has_value(id);
                 }

@@ -117,17 +117,24 @@ impl Cx<'_> {
     /// Whether all that a graph does is to give something back: it changes and sends nothing, asks nobody and can't refuse.
     fn only_computes(&self, graph: &Graph) -> bool {
         let reads = |node: &Node| match &node.work {
-            Work::Llm(_) | Work::Update | Work::Branch => true,
+            Work::Llm(call) => call.ensures.is_empty() && call.stream_as.is_none(),
+            Work::Update | Work::Branch => true,
             Work::Call { tool, .. } => {
                 let tool = tool.and_then(|id| self.program.tools.get(id));
                 tool.is_some_and(|tool| tool.effect == ToolEffect::Read && tool.body.is_none())
             }
             _ => false,
         };
-        let fails = |target: &Target| matches!(target.kind, TargetKind::Fail(_));
+        let within = |target: &Target| {
+            use TargetKind::{Each, End, Node};
+            matches!(target.kind, Node(_) | End | Each(_))
+        };
+        let asks = |node: &Node| !node.stops.is_empty() || !node.requires.is_empty();
         let mut nodes = graph.nodes.iter();
-        nodes.all(|node| reads(node) && node.requires.is_empty() && node.emits.is_empty())
-            && !graph.jumps().any(|(_, jump)| jump.targets().any(fails))
+        nodes.all(|node| reads(node) && !asks(node) && node.emits.is_empty())
+            && graph
+                .jumps()
+                .all(|(_, jump)| jump.emits.is_empty() && jump.targets().all(within))
     }
 }
 

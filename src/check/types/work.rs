@@ -96,7 +96,7 @@ impl Cx<'_> {
                 for write in writes {
                     let field = self.graph.and_then(|graph| graph.fields.get(write.node));
                     if let Some(field) = field {
-                        self.facts.disturb(write.node, field);
+                        self.disturb(write.node, field);
                         self.facts.write(write.node, field, false);
                     }
                 }
@@ -258,7 +258,7 @@ impl Cx<'_> {
             for name in body.written() {
                 let id = graph.field(&name.node);
                 if let Some((id, field)) = id.and_then(|id| Some((id, graph.fields.get(id)?))) {
-                    self.facts.disturb(id, field);
+                    self.disturb(id, field);
                     // What a `call` writes it writes whenever it does not fail.
                     if matches!(node.work, Work::Call { .. }) {
                         self.facts.has_value(id);

@@ -17,7 +17,7 @@ use crate::expr::fold::same::same;
 use crate::expr::infer::{macros, path, reads};
 use crate::ir::FieldId;
 use crate::resolve::node::names;
-use crate::resolve::program::{Node, SetItem};
+use crate::resolve::program::{Field, Node};
 
 use super::condition::range::Range;
 use super::condition::values::{Atom, Values};
@@ -77,7 +77,9 @@ impl Cx<'_> {
     /// a field that it writes a constant to has that one. Not where a `skip` may have left the `set` out.
     pub(super) fn written_here(&mut self, node: &Node) {
         let Some(graph) = self.graph else { return };
-        self.lets_are_stale(&node.set);
+        for id in node.set.iter().filter_map(|item| item.field) {
+            self.lets_are_stale(id);
+        }
         if node.skips.iter().any(|skip| skip.to.is_none()) {
             return;
         }
@@ -100,13 +102,24 @@ impl Cx<'_> {
         }
     }
 
+    /// Notes that a field may be written by the node's work, and what is based on it reset.
+    pub(super) fn disturb(&mut self, id: FieldId, field: &Field) {
+        self.facts.disturb(id, field);
+        self.lets_are_stale(id);
+        let resets = field
+            .resets
+            .iter()
+            .filter_map(|name| self.graph?.field(name));
+        resets
+            .collect::<Vec<_>>()
+            .into_iter()
+            .for_each(|id| self.lets_are_stale(id));
+    }
+
     /// What a `let` stands for that reads a field which is written is what it was before.
-    fn lets_are_stale(&mut self, set: &[SetItem]) {
-        let scope = &self.scope;
-        for known in &mut self.lets {
-            let read = reads(&known.value, scope).fields;
-            let is_read = |id: FieldId| read.contains(&id.0);
-            known.stale |= set.iter().any(|item| item.field.is_some_and(is_read));
+    fn lets_are_stale(&mut self, written: FieldId) {
+        for known in self.lets.iter_mut().filter(|known| !known.stale) {
+            known.stale = reads(&known.value, &self.scope).fields.contains(&written.0);
         }
     }
 
