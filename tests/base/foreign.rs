@@ -1,10 +1,12 @@
 //! Types, composed texts and calls as other languages write them.
 
+use graphc::base::foreign::expression::METHODS;
 use graphc::base::foreign::expression::{Types, around, expression, in_template, jump};
 use graphc::base::foreign::{builder, text, ty::read};
+use graphc::expr::function;
 
 const DECLARED: Types = Types(
-    "state { in s: string, in o: string?, in xs: list<Doc>, in n: int, in f: float, in ok: bool, m: map<string> }",
+    "type Doc { title: string, score: float } state { doc: Doc, last: Doc?, names: list<string>, log: list<string> via append, in s: string, in o: string?, in xs: list<Doc>, in n: int, in f: float, in ok: bool, m: map<string> }",
 );
 
 fn here(text: &str) -> String {
@@ -232,6 +234,46 @@ fn expressions_of_other_languages_are_written_here() {
         ("list()", "[]"),
         ("dict(a=1)", "{\"a\": 1}"),
         ("uuid.uuid4().hex", "uuid()"),
+        ("[*a, b]", "a + [b]"),
+        ("{**state.doc, \"id\": 1}", "state.doc.with({\"id\": 1})"),
+        (
+            "state.names[0] or \"\"",
+            "state.names.first().orValue(\"\")",
+        ),
+        (
+            "reply.content or \"x\"",
+            "reply.text != \"\" ? reply.text : \"x\"",
+        ),
+        (
+            "state.xs and state.xs[0].title or \"x\"",
+            "size(state.xs) > 0 ? state.xs[0].title : \"x\"",
+        ),
+        (
+            "not state.xs and \"x\" or \"y\"",
+            "size(state.xs) == 0 ? \"x\" : \"y\"",
+        ),
+        (
+            "(state.last or {}).get(\"title\", \"\")",
+            "state.last != null ? state.last.title : \"\"",
+        ),
+        ("state.xs[0].title[:100]", "state.xs[0].title.truncate(100)"),
+        (
+            "[n for n in state.names if n]",
+            "state.names.filter(n, n != \"\")",
+        ),
+        (
+            "sum(x.score for x in state.xs) / len(state.xs)",
+            "state.xs.map(x, x.score).sum(0.0) / float(size(state.xs))",
+        ),
+        (
+            "state.names.count(\"x\")",
+            "size(state.names.filter(e, e == \"x\"))",
+        ),
+        ("state.xs.insert(0, x)", "[x] + state.xs"),
+        (
+            "state.o.orValue(\"x\")",
+            "state.o == null ? \"x\" : state.o",
+        ),
     ] {
         assert_eq!(expression(written, DECLARED).as_deref(), Some(here));
     }
@@ -241,7 +283,12 @@ fn expressions_of_other_languages_are_written_here() {
         "re.sub(a, b, c)",
         "x ** y",
         "a +",
-        "[*a, b]",
+        "[f(*a), ..b]",
+        "foo.bar(x)",
+        "state.xs.index(x)",
+        "state.xs.insert(2, x)",
+        "(state.o or Doc(id=1)).id",
+        "[x for x in unknown if x]",
     ] {
         assert_eq!(expression(other, DECLARED), None, "{other}");
     }
@@ -264,8 +311,18 @@ fn expressions_of_other_languages_are_written_here() {
         assert_eq!(in_template(written, DECLARED).as_deref(), Some(here));
     }
     // What would be said twice at each level is given up.
-    let deep = format!("{}x{}", "(".repeat(36), " ?? 1)[0]".repeat(36));
+    let deep = format!("{}x{}", "(".repeat(36), " or \"a\").title".repeat(36));
     assert_eq!(expression(&deep, DECLARED), None);
+    // A reducer adds what is written to what the field has, unless it stands behind `:=`.
+    for (written, here) in [
+        ("log: state.log.append(s)", "[s]"),
+        ("log := state.log.append(s)", "state.log + [s]"),
+        ("log: state.log.extend([s])", "[s]"),
+        ("names: state.log.append(s)", "state.log + [s]"),
+    ] {
+        let found = around(written, written.len() - 4, DECLARED);
+        assert_eq!(found.map(|found| found.here).as_deref(), Some(here));
+    }
     // The outermost expression, and nothing where it is right.
     let text = "set { a: 1, b: f(x if y else z) }";
     let found = around(text, text.find("if").unwrap(), DECLARED).unwrap();
@@ -274,6 +331,22 @@ fn expressions_of_other_languages_are_written_here() {
     assert_eq!(around("set { a: f(x) ? 1 : 2 }", 12, DECLARED), None);
     // The next line is another field.
     assert_eq!(around("a: int = 0\n  in b: int", 9, DECLARED), None);
+}
+
+#[test]
+fn methods_are_those_of_the_function_table() {
+    for name in METHODS.split(' ') {
+        let found = function::find(name, true).is_some()
+            || function::forms().iter().any(|form| form.name == name);
+        assert!(found, "{name}");
+    }
+    for spec in function::functions().iter().chain(function::forms()) {
+        assert!(
+            !spec.is_method() || METHODS.split(' ').any(|own| own == spec.name),
+            "{}",
+            spec.name
+        );
+    }
 }
 
 #[test]
@@ -299,6 +372,10 @@ fn what_a_node_gives_back_is_written_here() {
             "goto { when state.ok -> a  else -> end }",
         ),
         ("[\"a\", \"b\"]", "goto [a, b]"),
+        (
+            "Command(goto=\"a\" if state.ok else \"b\", update={\"log\": state[\"log\"] + [\"x\"]})",
+            "goto { when state.ok -> a { set { log: [\"x\"] } }  else -> b { set { log: [\"x\"] } } }",
+        ),
     ] {
         let given = jump::given(written, DECLARED).map(|(given, _)| given.property());
         assert_eq!(given.as_deref(), Some(here));

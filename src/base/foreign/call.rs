@@ -216,7 +216,8 @@ static TABLE: &[Call] = &[
         "",
     ),
     // Lists.
-    call(&["push", "append", "add", "insert", "unshift"], APPEND, ""),
+    call(&["push", "append", "add"], APPEND, ""),
+    call(&["insert", "unshift"], "[x] + xs", ""),
     call(&["concat", "extend"], "xs + ys", "xs + ys"),
     call(&["pop"], "xs.last()", "xs | last"),
     call(&["shift", "head"], "xs.first()", "xs | first"),

@@ -247,7 +247,10 @@ impl Checker<'_> {
             }
             (receiver, None) => {
                 let all = function::functions().iter().chain(function::forms());
-                let fits = all.filter(|spec| spec.is_method() == receiver.is_some());
+                let fits = all.filter(|spec| match receiver {
+                    Some(of) => spec.is_method() && self.is_taken(spec, of),
+                    None => !spec.is_method(),
+                });
                 let names = fits.map(|spec| match spec.name {
                     "bind" => "cel.bind",
                     name => name,
@@ -256,8 +259,8 @@ impl Checker<'_> {
             }
         };
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
-        let called = receiver.is_none() && other.is_some();
-        let found = match (is_foreign || called || found.help.is_none()) && !self.template {
+        let found = match (is_foreign || other.is_some() || found.help.is_none()) && !self.template
+        {
             true => found.fact(Fact::Foreign),
             false => found,
         };

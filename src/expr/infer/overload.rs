@@ -2,6 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::Expr;
+use crate::base::foreign::DEFAULT;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Fact, codes};
 
@@ -183,6 +184,13 @@ impl Checker<'_> {
         function.signatures.iter().find(takes)
     }
 
+    /// Whether a method can be called on a value of such a type.
+    pub(super) fn is_taken(&self, method: &FunctionSpec, of: &Type) -> bool {
+        let mut first = method.signatures.iter().filter_map(|s| s.params.first());
+        let of = of.without_null();
+        first.any(|first| first.bind(&of, &mut Bindings::default(), self.types) == Fit::Yes)
+    }
+
     fn receiver_help(&self, found: &Type, name: &str, takes: &[&str]) -> String {
         match found {
             Type::Optional(_) => "give the optional a default first: `.orValue(..)`".to_owned(),
@@ -190,6 +198,7 @@ impl Checker<'_> {
             Type::List(of) if of.admits_null() && *found != Type::list(Type::Json) => {
                 "leave out what is null first: `xs.filter(x, x != null)`".to_owned()
             }
+            _ if name == "orValue" && found.admits_null() => DEFAULT.to_owned(),
             _ => format!("`{name}` is a method of {}", list(takes.iter().copied())),
         }
     }

@@ -91,11 +91,13 @@ pub fn operator(place: &Place) -> Option<Diagnostic> {
     let behind = place.rest.get(word.len()..)?.trim_ascii_start();
     let (sign, help) = match word {
         // Else it is a condition that stands in a wrong place.
-        "if" if place.after_operand() => (word, place.whole().map(|_| "")?),
+        "if" if place.after_operand() && (place.whole().is_some() || behind.contains(" else ")) => {
+            (word, "write `condition ? value : other`")
+        }
         "is" if place.after_operand() && first_word(behind) == "not" => ("is not", "write `!=`"),
         "is" if place.after_operand() => (word, "write `==`"),
         "not" if place.after_operand() => (word, "write `!=`, or `!(x in xs)`"),
-        "or" if place.after_operand() => (word, "write `||`"),
+        "or" if place.after_operand() => (word, OR),
         "and" if place.after_operand() => (word, "write `&&`"),
         "" if place.rest.starts_with('?') && place.tried(Rule::prefix) => ("??", DEFAULT),
         "" if place.rest.starts_with('*') && place.before.ends_with('*') => {
@@ -113,6 +115,8 @@ pub fn operator(place: &Place) -> Option<Diagnostic> {
     let found = place.error_at(place.at(0, length), format!("`{sign}` is no operator"));
     Some(place.in_whole(found.help(help)))
 }
+
+const OR: &str = "between conditions write `||`; for a default write `x == null ? other : x`, or `x.?y.orValue(other)`";
 
 /// `not x`
 pub fn negation(place: &Place) -> Option<Diagnostic> {

@@ -1,8 +1,8 @@
 //! Calls of Python's and TypeScript's functions and methods.
 
-use super::super::call::{find, is_append, is_module};
-use super::Node;
-use super::show::Writer;
+use super::super::call::{find, is_module};
+use super::show::{SUM, Writer};
+use super::{Node, Shape};
 
 /// A call as it is written here.
 pub struct Call {
@@ -67,6 +67,17 @@ pub fn kind(word: &str) -> Option<&'static str> {
     })
 }
 
+/// The methods that there are here.
+pub static METHODS: &str = "all charAt checked contains distinct endsWith enumerate exists existsOne exists_one filter find first flatten \
+    fold format getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours getMilliseconds getMinutes \
+    getMonth getSeconds group_by hasValue indexOf join keys last lastIndexOf lines lower lowerAscii map matches max \
+    merge min optFlatMap optMap or orValue regex_find regex_find_all replace reverse size slice sort sort_by split \
+    startsWith substring sum to_map transformList transformMap trim truncate unique upper upperAscii value values \
+    with without";
+
+/// What stands before the dot in names of functions.
+const SPACES: [&str; 5] = ["cel", "lists", "math", "optional", "strings"];
+
 /// Names that a [form](super::super::call) has for what is called, and for what it is called with.
 const SUBJECT: [&str; 4] = ["x", "xs", "m", "text"];
 const OTHERS: [&str; 8] = ["y", "a", "b", "i", "ys", "other", "call_id", "from"];
@@ -80,6 +91,13 @@ const NAMED: [(&str, &str); 3] = [
 
 pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Option<Call> {
     let plain = || {
+        if let Node::Field(of, ".", name) = function
+            && !writer.template
+            && !METHODS.split(' ').any(|own| own == name)
+            && !matches!(&**of, Node::Plain(space) if SPACES.contains(&space.as_str()))
+        {
+            return None;
+        }
         let args = args.iter().map(|(name, value)| {
             let value = writer.alone(value)?;
             Some(match name.as_str() {
@@ -168,10 +186,10 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
             return call(writer.asked(each, if name == "any" { "exists" } else { "all" })?);
         }
         ("sorted" | "sort" | "toSorted", Some(list), []) => {
-            let list = writer.operand(list)?;
+            let shown = writer.operand(list)?;
             let mut text = match given("key") {
-                Some(key) => format!("{list}.sort_by({})", key_of(writer, key)?),
-                None => format!("{list}.sort()"),
+                Some(key) => format!("{shown}.sort_by({})", key_of(writer, list, key)?),
+                None => format!("{shown}.sort()"),
             };
             match given("reverse") {
                 Some(Node::Plain(yes)) if yes == "true" => text.push_str(".reverse()"),
@@ -185,7 +203,7 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
         }
         ("max" | "min", Some(list), []) if given("key").is_some() => {
             let end = if name == "max" { "last" } else { "first" };
-            let key = key_of(writer, given("key")?)?;
+            let key = key_of(writer, list, given("key")?)?;
             return call(format!(
                 "{}.sort_by({key}).{end}().value()",
                 writer.operand(list)?
@@ -203,7 +221,7 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
             ));
         }
         ("sum", Some(list), []) if !is_method => {
-            return call(format!("{}.sum()", writer.operand(list)?));
+            return call(writer.sum(list)?);
         }
         ("list" | "tuple" | "dict", Some(of), []) if !is_method => {
             return call(writer.operand(of)?);
@@ -219,21 +237,55 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
             });
         }
         ("map" | "filter", Some(function @ Node::Function(..)), [list]) if !is_method => {
-            let function = writer.function(function, name == "filter")?;
+            let function = writer.function(function, list, name == "filter")?;
             return call(format!("{}.{name}({function})", writer.operand(list)?));
         }
-        ("get", Some(Node::Plain(root)), [Node::Plain(key), ..]) if root == "state" => {
-            return call(format!("state.{}", key.trim_matches(['"', '\''])));
+        ("get" | "getattr", Some(of), [key, other @ ..]) if !writer.template => {
+            let null = Node::plain("null");
+            return got(writer, of, key, other.first().copied().unwrap_or(&null));
         }
-        ("get", Some(map), [key, other @ ..]) if is_method && !writer.template => {
-            let other = other
-                .first()
-                .map_or(Some("null".to_owned()), |other| writer.alone(other))?;
-            return call(format!(
-                "{}[?{}].orValue({other})",
-                writer.operand(map)?,
-                writer.alone(key)?
-            ));
+        ("orValue", Some(of), [other]) if writer.shape(of) == Some(Shape::Nullable) => {
+            return Some(Call {
+                text: writer.alone(&Node::binary("??", of.clone(), (*other).clone()))?,
+                binds: false,
+            });
+        }
+        ("count", Some(list), [value]) if is_method && !writer.template => {
+            let (list, value) = (writer.list(list)?, writer.part(value, SUM)?);
+            return call(format!("size({list}.filter(e, e == {value}))"));
+        }
+        ("remove", Some(list), [value]) if is_method && !writer.template => {
+            let (list, value) = (writer.list(list)?, writer.part(value, SUM)?);
+            return call(format!("{list}.filter(e, e != {value})"));
+        }
+        (
+            "append" | "push" | "add" | "extend" | "concat" | "insert" | "unshift",
+            Some(list),
+            more,
+        ) if is_method && !writer.template => {
+            let (value, first) = match (name.as_str(), more) {
+                ("insert", [Node::Plain(zero), value]) if zero == "0" => (value, true),
+                ("insert", _) => return None,
+                (name, [value]) => (value, name == "unshift"),
+                _ => return None,
+            };
+            let value = match name.as_str() {
+                "extend" | "concat" => writer.operand(value)?,
+                _ => format!("[{}]", writer.alone(value)?),
+            };
+            // A reducer adds what is written to what the field has.
+            if writer.adds_to(list) {
+                return (!first).then_some(Call {
+                    text: value,
+                    binds: true,
+                });
+            }
+            let list = writer.list(list)?;
+            let text = match first {
+                true => format!("{value} + {list}"),
+                false => format!("{list} + {value}"),
+            };
+            return Some(Call { text, binds: false });
         }
         ("map", Some(list), [Node::Function(names, value)]) if names.len() == 2 && is_method => {
             let names: Vec<&str> = names.iter().rev().map(String::as_str).collect();
@@ -266,7 +318,7 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
             return call(format!(
                 "{}.{name}({})",
                 writer.operand(list)?,
-                writer.function(function, asks)?
+                writer.function(function, list, asks)?
             ));
         }
         _ => {}
@@ -297,19 +349,43 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
     if is_own {
         return plain();
     }
-    // What is written to a field with a reducer is added to what it has.
-    let field = subject.filter(|_| is_append(name)).and_then(Node::path);
-    if let ([added], Some(field)) = (others, field)
-        && writer
-            .types
-            .reducer(field.strip_prefix("state.").unwrap_or(""))
-            .is_some()
-    {
-        return call(format!("[{}]", writer.alone(added)?));
-    }
     let text = filled(writer, form, subject, others, args)?;
     let binds = !form.contains(' ');
     Some(Call { text, binds })
+}
+
+/// `m.get("k", other)`
+fn got(writer: &Writer, of: &Node, key: &Node, other: &Node) -> Option<Call> {
+    let call = |text: String, binds| Some(Call { text, binds });
+    // `(m or {}).get("k", other)`
+    let of = match of {
+        Node::Binary("||" | "??", of, empty) if matches!(&**empty, Node::Map(none) if none.is_empty()) => {
+            of
+        }
+        of => of,
+    };
+    let ty = writer.ty(of).unwrap_or_default();
+    let shown = writer.operand(of)?;
+    let named = match key {
+        Node::Plain(key) => key.trim_matches(['"', '\'']),
+        _ => "",
+    };
+    let got = match writer.types.is_record(&ty) {
+        true if named.is_empty() => return None,
+        true => format!("{shown}.{named}"),
+        false => format!(
+            "{shown}[?{}].orValue({})",
+            writer.alone(key)?,
+            writer.alone(other)?
+        ),
+    };
+    match ty.ends_with('?') {
+        true => call(
+            format!("{shown} != null ? {got} : {}", writer.alone(other)?),
+            false,
+        ),
+        false => call(got, true),
+    }
 }
 
 /// `Doc(id=1)`
@@ -330,10 +406,10 @@ fn record(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Option<C
 }
 
 /// What to order by.
-fn key_of(writer: &Writer, key: &Node) -> Option<String> {
+fn key_of(writer: &Writer, list: &Node, key: &Node) -> Option<String> {
     match key {
         Node::Plain(size) if size == "len" => Some("x, size(x)".to_owned()),
-        key => writer.function(key, false),
+        key => writer.function(key, list, false),
     }
 }
 

@@ -55,18 +55,15 @@ fn of(writer: &Writer, node: &Node) -> Option<Given> {
             let Some(goto) = arg("goto") else {
                 return update.map(Given::Fields);
             };
-            let target = target(writer, goto)?;
-            let target = match arg("graph").and_then(Node::path).as_deref() {
-                Some("Command.PARENT") => format!("parent.{target}"),
+            let parent = match arg("graph").and_then(Node::path).as_deref() {
+                Some("Command.PARENT") => "parent.",
                 Some(_) => return None,
-                None => target,
+                None => "",
             };
-            Some(Given::Target(match update {
-                Some(fields) => format!("{target} {{ set {{ {fields} }} }}"),
-                None => target,
-            }))
+            let set = update.map_or(String::new(), |fields| format!(" {{ set {{ {fields} }} }}"));
+            Some(Given::Target(arms(writer, goto, parent, &set)?))
         }
-        node => Some(Given::Target(target(writer, node)?)),
+        node => Some(Given::Target(arms(writer, node, "", "")?)),
     }
 }
 
@@ -130,6 +127,25 @@ pub fn float(number: &str) -> String {
     }
 }
 
+/// Targets, one of which is chosen by a condition, each with what stands before and behind it.
+fn arms(writer: &Writer, node: &Node, before: &str, behind: &str) -> Option<String> {
+    let to = |node| Some(format!("{before}{}{behind}", target(writer, node)?));
+    let mut arms = String::new();
+    let mut node = node;
+    while let Node::Choice(condition, value, other) = node {
+        arms.push_str(&format!(
+            "when {} -> {}  ",
+            writer.asks(condition)?,
+            to(value)?
+        ));
+        node = other;
+    }
+    match arms.as_str() {
+        "" => to(node),
+        arms => Some(format!("{{ {arms}else -> {} }}", to(node)?)),
+    }
+}
+
 /// What leads to a node.
 fn target(writer: &Writer, node: &Node) -> Option<String> {
     match node {
@@ -175,19 +191,6 @@ fn target(writer: &Writer, node: &Node) -> Option<String> {
                 target(writer, to)?
             ))
         }
-        Node::Choice(..) => {
-            let mut arms = String::new();
-            let mut node = node;
-            while let Node::Choice(condition, value, other) = node {
-                arms.push_str(&format!(
-                    "when {} -> {}  ",
-                    writer.asks(condition)?,
-                    target(writer, value)?
-                ));
-                node = other;
-            }
-            Some(format!("{{ {arms}else -> {} }}", target(writer, node)?))
-        }
         _ => None,
     }
 }
@@ -212,10 +215,11 @@ fn fields(writer: &Writer, entries: &[(Node, Node)]) -> Option<String> {
             return None;
         };
         let name = key.trim_matches(['"', '\'']);
+        let inside = writer.clone().into_field(&format!("{name}:"));
         let quoted = name.len() + 2 == key.len() && super::word(name) == name;
         Some(format!(
             "{name}: {}",
-            quoted.then(|| writer.alone(value)).flatten()?
+            quoted.then(|| inside.alone(value)).flatten()?
         ))
     });
     Some(fields.collect::<Option<Vec<_>>>()?.join(", "))

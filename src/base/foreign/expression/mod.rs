@@ -7,7 +7,9 @@ pub mod jump;
 mod read;
 mod show;
 
-use super::text::Composed;
+pub use call::METHODS;
+
+use super::text::{Composed, balanced};
 
 /// A stretch of a text, and what is written in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +30,8 @@ pub fn around(text: &str, at: usize, types: Types) -> Option<Written> {
         if end <= at || !ends(text.get(end..)?) {
             return None;
         }
-        let here = show::expression(&node, types)?;
+        let writer = show::Writer::new(types).into_field(text.get(..start)?);
+        let here = writer.alone(&node)?;
         let same = |text: &str| text.replace([' ', '\n'], "");
         (same(&here) != same(text.get(start..end)?)).then_some(Written { start, end, here })
     })
@@ -155,12 +158,26 @@ enum Shape {
 pub struct Types<'t>(pub &'t str);
 
 impl<'t> Types<'t> {
-    /// What the last name of a path is declared as, where all declarations of the name agree.
-    fn shape(self, path: &str) -> Option<Shape> {
-        let name = path.rsplit('.').next()?;
-        let mut found = self.declarations(name).filter_map(declared);
+    /// The type that a name is declared with, where all declarations of the name agree in their shape.
+    fn ty(self, name: &str) -> Option<&'t str> {
+        let mut found = self
+            .declarations(name)
+            .filter(|text| declared(text).is_some());
         let first = found.next()?;
-        found.all(|other| other == first).then_some(first)
+        let same = found.all(|other| declared(other) == declared(first));
+        same.then(|| whole_type(first))
+    }
+
+    /// The declarations of the fields of a record.
+    fn fields_of(self, ty: &str) -> Option<Self> {
+        let begin = format!("type {} {{", ty.trim_end_matches('?'));
+        let inside = self.0.split_once(&begin)?.1;
+        Some(Self(inside.get(..balanced(inside, '}')?)?))
+    }
+
+    /// Whether a type is that of a record.
+    fn is_record(self, ty: &str) -> bool {
+        self.fields_of(ty).is_some()
     }
 
     /// The reducer that a field is declared with.
@@ -189,7 +206,23 @@ impl<'t> Types<'t> {
     }
 }
 
-/// The type that a text begins with.
+/// The type that a text begins with, as it stands there.
+fn whole_type(text: &str) -> &str {
+    let text = text.trim_start_matches(' ');
+    let mut depth = 0;
+    let end = text.find(|c: char| {
+        depth += i32::from(c == '<') - i32::from(c == '>');
+        depth == 0 && !(c.is_ascii_alphanumeric() || "_>?".contains(c))
+    });
+    text.get(..end.unwrap_or(text.len())).unwrap_or("")
+}
+
+/// The type of the elements of a list or a map.
+fn element(ty: &str) -> Option<&str> {
+    ty.split_once('<')?.1.strip_suffix('>')
+}
+
+/// What the type is that a text begins with.
 fn declared(text: &str) -> Option<Shape> {
     let text = text.trim_start_matches(' ');
     let name = word(text);
@@ -230,6 +263,8 @@ enum Node {
     /// `f(a, name=b)`
     Call(Box<Node>, Vec<(String, Node)>),
     List(Vec<Node>),
+    /// `*xs` in a list; as a key in a map, `**m`.
+    Spread(Box<Node>),
     Map(Vec<(Node, Node)>),
     /// `Doc { id: a }`
     Record(String, Vec<(String, Node)>),
@@ -276,13 +311,6 @@ impl Node {
         match self {
             Node::Plain(name) => Some(name.clone()),
             Node::Field(of, ".", name) => Some(format!("{}.{name}", of.path()?)),
-            // `state["x"]`
-            Node::Index(of, "[", key) => match (&**of, &**key) {
-                (Node::Plain(root), Node::Plain(key)) if root == "state" => {
-                    Some(format!("state.{}", key.trim_matches(['"', '\''])))
-                }
-                _ => None,
-            },
             _ => None,
         }
     }

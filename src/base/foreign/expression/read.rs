@@ -19,6 +19,17 @@ pub fn read(text: &str) -> Option<(Node, usize)> {
     Some((node, reader.at))
 }
 
+/// `state["x"]`, `state.get("x", y)`
+fn field_of_state(of: &Node, key: &Node) -> Option<Node> {
+    match (of, key) {
+        (Node::Plain(root), Node::Plain(key)) if root == "state" => {
+            let name = key.trim_matches(['"', '\'']).to_owned();
+            Some(Node::Field(of.clone().into(), ".", name))
+        }
+        _ => None,
+    }
+}
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -309,7 +320,14 @@ impl<'t> Reader<'t> {
                 }
                 Some('.') if self.take(".") => Node::Field(node.into(), ".", self.name()?),
                 Some('(') if self.take("(") => {
-                    Node::Call(node.into(), self.inside(Self::arguments)?)
+                    let args = self.inside(Self::arguments)?;
+                    match (&node, args.first()) {
+                        (Node::Field(of, ".", get), Some((_, key))) if get == "get" => {
+                            field_of_state(of, key)
+                        }
+                        _ => None,
+                    }
+                    .unwrap_or(Node::Call(node.into(), args))
                 }
                 Some('[') if rest.starts_with("[?") && self.take("[?") => {
                     let index = self.inside(Self::choice)?;
@@ -350,7 +368,9 @@ impl<'t> Reader<'t> {
             return self.take("]").then_some(Node::Part(of.into(), first, last));
         }
         let index = first?;
-        self.take("]").then_some(Node::Index(of.into(), "[", index))
+        self.take("]").then_some(())?;
+        let field = field_of_state(&of, &index);
+        Some(field.unwrap_or(Node::Index(of.into(), "[", index)))
     }
 
     fn arguments(&mut self) -> Option<Vec<(String, Node)>> {
@@ -472,11 +492,22 @@ impl<'t> Reader<'t> {
         self.take(")").then_some(Node::List(values))
     }
 
+    /// A value, or `*xs`.
+    fn spread(&mut self, signs: &[&str]) -> Option<Node> {
+        let spread = signs.iter().any(|sign| self.take(sign));
+        let value = self.choice()?;
+        Some(if spread {
+            Node::Spread(value.into())
+        } else {
+            value
+        })
+    }
+
     /// `[a, b]`, `[a for x in xs]`
     fn list(&mut self) -> Option<Node> {
         let mut values = Vec::new();
         while !self.take("]") {
-            let value = self.choice()?;
+            let value = self.spread(&["...", "*"])?;
             if self.next_word() == "for" {
                 let each = self.each('[', None, value)?;
                 return self.take("]").then_some(each);
@@ -493,13 +524,16 @@ impl<'t> Reader<'t> {
     fn map(&mut self) -> Option<Node> {
         let mut entries = Vec::new();
         while !self.take("}") {
-            let key = self.choice()?;
+            let key = self.spread(&["...", "**"])?;
             if self.next_word() == "for" {
                 let each = self.each('{', None, key)?;
                 return self.take("}").then_some(each);
             }
-            self.take(":").then_some(())?;
-            let value = self.choice()?;
+            let value = match &key {
+                Node::Spread(_) => Node::plain(""),
+                _ if self.take(":") => self.choice()?,
+                _ => return None,
+            };
             if self.next_word() == "for" {
                 let each = self.each('{', Some(key), value)?;
                 return self.take("}").then_some(each);
@@ -514,6 +548,10 @@ impl<'t> Reader<'t> {
 
     fn record(&mut self, name: String) -> Option<Node> {
         let mut fields = Vec::new();
+        if self.take("...") || self.take("**") {
+            fields.push(("*".to_owned(), self.choice()?));
+            self.take(",");
+        }
         while !self.take("}") {
             let field = self.name()?;
             self.take(":").then_some(())?;

@@ -1,7 +1,7 @@
 //! From tree to text.
 
 use super::call::{self, kind};
-use super::{Each, Node, Shape, Types};
+use super::{Each, Node, Shape, Types, declared, element};
 
 /// It as an expression.
 pub fn expression(node: &Node, types: Types) -> Option<String> {
@@ -10,16 +10,19 @@ pub fn expression(node: &Node, types: Types) -> Option<String> {
 
 /// It as a value in a template, which has Python's words and operators.
 pub fn in_template(node: &Node, types: Types) -> Option<String> {
-    let writer = Writer {
-        types,
-        template: true,
-    };
+    let mut writer = Writer::new(types);
+    writer.template = true;
     Some(writer.value(node)?.text)
 }
 
+#[derive(Clone)]
 pub struct Writer<'t> {
     pub(super) types: Types<'t>,
     pub(super) template: bool,
+    /// The field that it is written to, by `:` and not `:=`.
+    field: String,
+    /// Names of elements, and their types as far as they are known.
+    names: Vec<(String, Option<String>)>,
 }
 
 /// A text, and how its outermost sign binds.
@@ -34,7 +37,7 @@ const OR: u8 = 1;
 const AND: u8 = 2;
 const NEGATED: u8 = 3;
 const RELATION: u8 = 4;
-const SUM: u8 = 5;
+pub(super) const SUM: u8 = 5;
 const PRODUCT: u8 = 6;
 const SIGNED: u8 = 7;
 const OPERAND: u8 = 8;
@@ -50,8 +53,126 @@ fn shown(text: impl Into<String>, binds: u8) -> Option<Shown> {
 impl<'t> Writer<'t> {
     /// For expressions.
     pub fn new(types: Types<'t>) -> Self {
-        let template = false;
-        Self { types, template }
+        Self {
+            types,
+            template: false,
+            field: String::new(),
+            names: Vec::new(),
+        }
+    }
+
+    /// For what is written to a field, whose name and `:` a text ends with.
+    pub(super) fn into_field(mut self, before: &str) -> Self {
+        let named = before.trim_ascii_end().strip_suffix(':').unwrap_or("");
+        let inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let start = named.trim_end_matches(inside).len();
+        self.field = named.get(start..).unwrap_or("").to_owned();
+        self
+    }
+
+    /// Whether what is written is added to a value, since that is what the field has.
+    pub(super) fn adds_to(&self, of: &Node) -> bool {
+        let own = matches!(of, Node::Field(root, ".", name)
+            if **root == Node::plain("state") && *name == self.field);
+        own && self.types.reducer(&self.field).is_some()
+    }
+
+    /// The same, with a name for each element of a list.
+    fn within(&self, names: &[String], list: &Node) -> Self {
+        let mut inside = self.clone();
+        let ty = self.ty(list).and_then(|ty| Some(element(&ty)?.to_owned()));
+        let ty = ty.filter(|_| names.len() == 1);
+        inside
+            .names
+            .extend(names.iter().map(|name| (name.clone(), ty.clone())));
+        inside
+    }
+
+    /// The declared type of a value, as far as that can be seen.
+    pub(super) fn ty(&self, node: &Node) -> Option<String> {
+        let text = || Some("string".to_owned());
+        match node {
+            Node::Plain(plain) if plain.starts_with(['"', '\'']) => text(),
+            Node::Text(_) => text(),
+            Node::Plain(name) => match self.names.iter().rev().find(|(own, _)| own == name) {
+                Some((_, ty)) => ty.clone(),
+                None => self.types.ty(name).map(str::to_owned),
+            },
+            Node::Field(of, ".", name)
+                if (name == "text" || name == "content") && **of == Node::plain("reply") =>
+            {
+                text()
+            }
+            Node::Field(of, ".", name) => {
+                let own = self.ty(of).and_then(|of| self.types.fields_of(&of));
+                own.unwrap_or(self.types).ty(name).map(str::to_owned)
+            }
+            Node::Index(of, "[", _) => Some(element(&self.ty(of)?)?.to_owned()),
+            Node::Part(of, ..) => self.ty(of),
+            Node::Each(_, each) if each.key.is_none() => {
+                let of = self.within(&each.names, &each.of).ty(&each.value)?;
+                Some(format!("list<{of}>"))
+            }
+            Node::Call(function, _) if call::gives_text(function) => text(),
+            Node::Call(function, args) => match (&**function, args.as_slice()) {
+                (Node::Plain(sum), [(_, list)]) if sum == "sum" => {
+                    Some(element(&self.ty(list)?)?.to_owned())
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn shape(&self, node: &Node) -> Option<Shape> {
+        declared(&self.ty(node)?)
+    }
+
+    /// A list that has to be there.
+    pub(super) fn list(&self, node: &Node) -> Option<String> {
+        match self.shape(node) {
+            Some(Shape::Nullable) => None,
+            _ => self.operand(node),
+        }
+    }
+
+    /// Numbers added up.
+    pub(super) fn sum(&self, list: &Node) -> Option<String> {
+        let ty = self.ty(list).unwrap_or_default();
+        let first = if element(&ty) == Some("float") {
+            "0.0"
+        } else {
+            ""
+        };
+        Some(format!("{}.sum({first})", self.operand(list)?))
+    }
+
+    /// An element that may not be there, and a value in its place.
+    fn optional(&self, node: &Node, other: &Node) -> Option<Option<Shown>> {
+        let of = |of| {
+            let record = self.ty(of).is_some_and(|ty| self.types.is_record(&ty));
+            self.list(of).filter(|_| !record)
+        };
+        let found = match node {
+            Node::Index(list, "[", index) => match &**index {
+                Node::Plain(zero) if zero == "0" => of(list).map(|of| of + ".first()"),
+                Node::Minus(one) if **one == Node::plain("1") => of(list).map(|of| of + ".last()"),
+                Node::Minus(_) => None,
+                index => of(list).and_then(|of| Some(format!("{of}[?{}]", self.alone(index)?))),
+            },
+            Node::Call(function, args) => match (&**function, args.as_slice()) {
+                (Node::Field(map, ".", get), [(_, key)]) if get == "get" => {
+                    of(map).and_then(|of| Some(format!("{of}[?{}]", self.alone(key)?)))
+                }
+                (Node::Field(_, ".", find), [(_, Node::Function(..))]) if find == "find" => {
+                    self.operand(node)
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let other = self.alone(other);
+        Some(found.and_then(|found| shown(format!("{found}.orValue({})", other?), OPERAND)))
     }
 
     /// A condition that stands alone.
@@ -60,7 +181,7 @@ impl<'t> Writer<'t> {
     }
 
     /// The text of a part that binds at least so much.
-    fn part(&self, node: &Node, least: u8) -> Option<String> {
+    pub(super) fn part(&self, node: &Node, least: u8) -> Option<String> {
         Some(grouped(self.value(node)?, least))
     }
 
@@ -83,13 +204,29 @@ impl<'t> Writer<'t> {
             Node::Index(of, sign, index) => self.index(of, sign, index),
             Node::Part(of, from, to) => self.range(of, from.as_deref(), to.as_deref()),
             Node::Call(function, args) => self.call(function, args),
+            Node::List(values) if values.iter().any(is_spread) => self.joined(values),
             Node::List(values) => shown(format!("[{}]", self.all(values)?), OPERAND),
+            Node::Spread(_) => None,
+            Node::Map(entries) if entries.iter().any(|(key, _)| is_spread(key)) => {
+                self.merged(entries)
+            }
             Node::Map(entries) => {
                 let entries = entries.iter().map(|(key, value)| {
                     Some(format!("{}: {}", self.alone(key)?, self.alone(value)?))
                 });
                 let entries = entries.collect::<Option<Vec<_>>>()?.join(", ");
                 shown(format!("{{{entries}}}"), OPERAND)
+            }
+            Node::Record(_, fields) if fields.first().is_some_and(|(name, _)| name == "*") => {
+                let (of, changes) = fields.split_first()?;
+                let changes = changes
+                    .iter()
+                    .map(|(name, value)| Some(format!("\"{name}\": {}", self.alone(value)?)));
+                let changes = changes.collect::<Option<Vec<_>>>()?.join(", ");
+                shown(
+                    format!("{}.with({{{changes}}})", self.operand(&of.1)?),
+                    OPERAND,
+                )
             }
             Node::Record(name, fields) => {
                 let fields = fields
@@ -136,14 +273,60 @@ impl<'t> Writer<'t> {
         Some(values.collect::<Option<Vec<_>>>()?.join(", "))
     }
 
+    /// `[*xs, x]`
+    fn joined(&self, values: &[Node]) -> Option<Shown> {
+        let mut groups: Vec<String> = Vec::new();
+        let own = values.first().is_some_and(|first| match first {
+            Node::Spread(of) => self.adds_to(of),
+            _ => false,
+        });
+        for group in values
+            .get(usize::from(own)..)?
+            .chunk_by(|a, b| !is_spread(a) && !is_spread(b))
+        {
+            groups.push(match group {
+                [Node::Spread(of)] => self.part(of, SUM)?,
+                plain => format!("[{}]", self.all(plain)?),
+            });
+        }
+        let binds = if groups.len() == 1 { OPERAND } else { SUM };
+        shown(groups.join(" + "), binds)
+    }
+
+    /// `{**m, "k": v}`
+    fn merged(&self, entries: &[(Node, Node)]) -> Option<Shown> {
+        let mut text = String::new();
+        let mut is_record = false;
+        for group in entries.chunk_by(|(a, _), (b, _)| !is_spread(a) && !is_spread(b)) {
+            let (group, record) = match group {
+                [(Node::Spread(of), _)] => {
+                    let ty = self.ty(of).unwrap_or_default();
+                    (self.operand(of)?, self.types.is_record(&ty))
+                }
+                plain => (self.value(&Node::Map(plain.to_vec()))?.text, false),
+            };
+            let method = match (text.is_empty(), is_record, record) {
+                (true, ..) => {
+                    (text, is_record) = (group, record);
+                    continue;
+                }
+                (_, _, true) => return None,
+                (_, true, _) => "with",
+                _ => "merge",
+            };
+            text.push_str(&format!(".{method}({group})"));
+        }
+        shown(text, OPERAND)
+    }
+
     fn field(&self, of: &Node, sign: &str, name: &str) -> Option<Shown> {
         // The text of a message; its content may have parts.
-        let text = name == "content" && self.types.shape(name).is_none();
+        let text = name == "content" && self.types.ty(name).is_none();
         let name = if text { "text" } else { name };
-        if name == "hex" && !self.template && self.types.shape(name).is_none() {
+        if name == "hex" && !self.template && self.types.ty(name).is_none() {
             return self.value(of);
         }
-        if name == "length" && !self.template && self.types.shape(name).is_none() {
+        if name == "length" && !self.template && self.types.ty(name).is_none() {
             return shown(format!("size({})", self.alone(of)?), OPERAND);
         }
         // What `find` gives may be nothing.
@@ -156,18 +339,12 @@ impl<'t> Writer<'t> {
     }
 
     fn index(&self, of: &Node, sign: &str, index: &Node) -> Option<Shown> {
-        match (of, index) {
-            (Node::Plain(root), Node::Plain(key)) if root == "state" => {
-                return shown(format!("state.{}", key.trim_matches(['"', '\''])), OPERAND);
-            }
-            (of, Node::Minus(at)) if matches!(&**at, Node::Plain(one) if one == "1") => {
-                let of = self.operand(of)?;
-                return match self.template {
-                    true => shown(format!("({of} | last)"), OPERAND),
-                    false => shown(format!("{of}.last().value()"), OPERAND),
-                };
-            }
-            _ => {}
+        if matches!(index, Node::Minus(at) if **at == Node::plain("1")) {
+            let of = self.operand(of)?;
+            return match self.template {
+                true => shown(format!("({of} | last)"), OPERAND),
+                false => shown(format!("{of}.last().value()"), OPERAND),
+            };
         }
         shown(
             format!("{}{sign}{}]", self.operand(of)?, self.alone(index)?),
@@ -232,6 +409,19 @@ impl<'t> Writer<'t> {
                 let text = format!("{}.contains({})", self.operand(right)?, self.alone(left)?);
                 return shown(text, OPERAND);
             }
+            "+" if self.adds_to(left) => return self.value(right),
+            "/" if !self.template && is_size(right) => {
+                let right = format!("float({})", self.alone(right)?);
+                match self.shape(left) {
+                    Some(Shape::Float) => {
+                        return shown(format!("{} / {right}", self.part(left, PRODUCT)?), PRODUCT);
+                    }
+                    Some(Shape::Int) => {
+                        return shown(format!("float({}) / {right}", self.alone(left)?), PRODUCT);
+                    }
+                    _ => (PRODUCT, sign),
+                }
+            }
             "+" | "-" => (SUM, sign),
             "*" | "/" | "%" => (PRODUCT, sign),
             "==" if self.template && is_null(right) => {
@@ -262,52 +452,56 @@ impl<'t> Writer<'t> {
             let others = Node::binary(sign, (**second).clone(), right.clone());
             return self.either(sign, first, &others);
         }
-        // `c and "a" or "b"`
-        if let Node::Binary("&&", condition, value) = left
-            && let Node::Plain(text) = &**value
-            && text.starts_with(['"', '\''])
-        {
-            return self.value(&Node::Choice(
-                condition.clone(),
-                value.clone(),
-                right.clone().into(),
-            ));
-        }
-        let literal = match right {
+        let literal = |node: &Node| match node {
             Node::Plain(text) => !text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'),
-            Node::List(_) | Node::Map(_) | Node::Text(_) | Node::Binary("||" | "??", ..) => true,
+            Node::List(_) | Node::Map(_) | Node::Text(_) => true,
             _ => false,
         };
-        let shape = left.path().and_then(|path| self.types.shape(&path));
+        let is_value =
+            |node: &Node| literal(node) || !matches!(self.shape(node), None | Some(Shape::Bool));
+        // `c and "a" or "b"`
+        if let Node::Binary("&&", condition, value) = left
+            && (literal(value) || is_value(value) && is_value(right))
+        {
+            let choice = Node::Choice(condition.clone(), value.clone(), right.clone().into());
+            return self.value(&choice);
+        }
+        let shape = self.shape(left);
         let conditions = self.is_condition(left) || self.is_condition(right);
-        let is_default = sign == "??" || !conditions && (literal || shape.is_some());
+        let others = literal(right) || matches!(right, Node::Binary("||" | "??", ..));
+        let is_default = sign == "??" || !conditions && (others || shape.is_some());
         if !is_default {
             let left = grouped(self.condition(left, true)?, OR);
             let right = grouped(self.condition(right, true)?, OR);
             return shown(format!("{left} || {right}"), OR);
         }
+        if let Some(found) = self.optional(left, right) {
+            return found;
+        }
         let (left_shown, other) = (self.value(left)?, self.part(right, CHOICE)?);
         let value = grouped(left_shown.clone(), OR);
         match shape {
-            Some(Shape::Text | Shape::List | Shape::Int | Shape::Float) if sign != "??" => {
+            Some(Shape::Text | Shape::List | Shape::Int | Shape::Float) => {
+                // It is never null.
+                if sign == "??" {
+                    return Some(left_shown);
+                }
                 let condition = grouped(self.condition(left, true)?, OR);
                 shown(format!("{condition} ? {value} : {other}"), CHOICE)
             }
-            _ => {
+            // A record that stands for another must be whole.
+            _ if matches!(right, Node::Record(..) | Node::Call(..)) => None,
+            Some(Shape::Nullable) | None if left.path().is_some() => {
                 let compared = grouped(left_shown, SUM);
                 shown(format!("{compared} == null ? {other} : {value}"), CHOICE)
             }
+            _ => None,
         }
     }
 
     /// Whether it is a text, as far as that can be seen.
     fn is_text(&self, node: &Node) -> bool {
-        match node {
-            Node::Plain(text) if text.starts_with(['"', '\'']) => true,
-            Node::Text(_) => true,
-            Node::Call(function, _) => call::gives_text(function),
-            node => node.path().and_then(|path| self.types.shape(&path)) == Some(Shape::Text),
-        }
+        self.shape(node) == Some(Shape::Text)
     }
 
     /// Whether it is true or false, as far as that can be seen.
@@ -321,7 +515,7 @@ impl<'t> Writer<'t> {
             Node::Binary(..) => true,
             Node::Plain(word) if word == "true" || word == "false" => true,
             Node::Call(function, _) => call::asks(function),
-            node => node.path().and_then(|path| self.types.shape(&path)) == Some(Shape::Bool),
+            node => self.shape(node) == Some(Shape::Bool),
         }
     }
 
@@ -346,7 +540,7 @@ impl<'t> Writer<'t> {
                 let right = grouped(self.condition(right, true)?, OR);
                 return shown(format!("{left} || {right}"), OR);
             }
-            Node::Call(function, args) if args.len() == 1 && call::is_size(function) => {
+            node if is_size(node) => {
                 let sign = if yes { ">" } else { "==" };
                 return shown(format!("{} {sign} 0", self.operand(node)?), RELATION);
             }
@@ -357,7 +551,7 @@ impl<'t> Writer<'t> {
             _ => {}
         }
         let value = self.value(node)?;
-        let shape = node.path().and_then(|path| self.types.shape(&path));
+        let shape = self.shape(node);
         let text = value.text;
         let zero = match shape {
             Some(Shape::Text) => "\"\"",
@@ -368,8 +562,14 @@ impl<'t> Writer<'t> {
                 let sign = if yes { ">" } else { "==" };
                 return shown(format!("size({text}) {sign} 0"), RELATION);
             }
-            Some(Shape::Bool | Shape::Other) | None if yes => return shown(text, value.binds),
-            Some(Shape::Bool | Shape::Other) | None => {
+            Some(Shape::Other) => return None,
+            // An element of what is not known.
+            None if matches!(node, Node::Plain(name) if self.names.iter().any(|(own, _)| own == name)) =>
+            {
+                return None;
+            }
+            Some(Shape::Bool) | None if yes => return shown(text, value.binds),
+            Some(Shape::Bool) | None => {
                 let whole = Shown {
                     text,
                     binds: value.binds,
@@ -384,16 +584,17 @@ impl<'t> Writer<'t> {
     fn is_default(&self, left: &Node, right: &Node) -> bool {
         let null =
             |node: &Node| matches!(node, Node::Plain(text) if text == "false" || text == "true");
-        null(right) && left.path().and_then(|path| self.types.shape(&path)) == Some(Shape::Nullable)
+        null(right) && self.shape(left) == Some(Shape::Nullable)
     }
 
     /// What is made of each element.
     pub(super) fn each(&self, each: &Each) -> Option<String> {
+        let inside = self.within(&each.names, &each.of);
         let when = match &each.when {
-            Some(when) => Some(self.asks(when)?),
+            Some(when) => Some(inside.asks(when)?),
             None => None,
         };
-        let value = self.alone(&each.value)?;
+        let value = inside.alone(&each.value)?;
         let (of, names, method) = match (each.names.as_slice(), &each.of) {
             ([name], of) => (self.operand(of)?, name.clone(), "map"),
             ([first, second], Node::Call(function, args)) => {
@@ -411,7 +612,7 @@ impl<'t> Writer<'t> {
             _ => return None,
         };
         if let Some(key) = &each.key {
-            let key = self.alone(key)?;
+            let key = inside.alone(key)?;
             let of = when.map_or(of.clone(), |when| format!("{of}.filter({names}, {when})"));
             return (method == "map").then(|| format!("{of}.to_map({names}, {key}, {value})"));
         }
@@ -428,23 +629,25 @@ impl<'t> Writer<'t> {
         let [name] = each.names.as_slice() else {
             return None;
         };
+        let inside = self.within(&each.names, &each.of);
         let of = self.operand(&each.of)?;
         let of = match &each.when {
-            Some(when) => format!("{of}.filter({name}, {})", self.asks(when)?),
+            Some(when) => format!("{of}.filter({name}, {})", inside.asks(when)?),
             None => of,
         };
-        let condition = self.asks(&each.value)?;
+        let condition = inside.asks(&each.value)?;
         Some(format!("{of}.{method}({name}, {condition})"))
     }
 
-    /// A function that is given to a macro: its names and what it makes of them.
-    pub(super) fn function(&self, node: &Node, asks: bool) -> Option<String> {
+    /// A function that is given to a macro: its names and what it makes of them, the elements of a list.
+    pub(super) fn function(&self, node: &Node, list: &Node, asks: bool) -> Option<String> {
         let Node::Function(names, value) = node else {
             return None;
         };
+        let inside = self.within(names, list);
         let value = match asks {
-            true => self.asks(value)?,
-            false => self.alone(value)?,
+            true => inside.asks(value)?,
+            false => inside.alone(value)?,
         };
         Some(format!("{}, {value}", names.join(", ")))
     }
@@ -453,6 +656,14 @@ impl<'t> Writer<'t> {
     pub(super) fn kind(&self, node: &Node) -> Option<&'static str> {
         kind(&node.path()?)
     }
+}
+
+fn is_size(node: &Node) -> bool {
+    matches!(node, Node::Call(function, args) if args.len() == 1 && call::is_size(function))
+}
+
+fn is_spread(node: &Node) -> bool {
+    matches!(node, Node::Spread(_))
 }
 
 fn is_null(node: &Node) -> bool {
