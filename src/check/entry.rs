@@ -49,12 +49,23 @@ pub fn ways_on(
     diags: &mut Diagnostics,
 ) {
     let led_on = cfg.led_on();
+    let gotos = graph
+        .nodes
+        .entries()
+        .filter_map(|(_, node)| node.goto.as_ref());
+    let workers: Vec<NodeId> = gotos
+        .flat_map(|goto| goto.targets())
+        .filter_map(|target| match &target.kind {
+            TargetKind::Each(each) => each.worker,
+            _ => None,
+        })
+        .collect();
     for (id, node) in graph.nodes.entries() {
         let edge = edge(cfg, id);
         match (&node.goto, edge) {
             (Some(goto), Some(edge)) => diags.push(both(node, goto.span, edge)),
             (None, None) if graph.broken || led_on.contains(&id) => {}
-            (None, None) => neither(program, node, ends)
+            (None, None) => neither(program, node, workers.contains(&id), ends)
                 .into_iter()
                 .for_each(|found| diags.push(found)),
             _ => {}
@@ -88,6 +99,7 @@ fn both(node: &Node, goto: crate::base::Span, edge: crate::base::Span) -> Diagno
 fn neither(
     program: &Program,
     node: &Node,
+    is_worker: bool,
     ends: &dyn Fn(crate::ir::GraphId) -> bool,
 ) -> Option<Diagnostic> {
     let name = &node.name.node;
@@ -116,9 +128,13 @@ fn neither(
         ),
         _ => (format!("node `{name}` leads nowhere"), None),
     };
-    let mut found = Diagnostic::new(&codes::NO_WAY_ON, message, node.name.span).help(format!(
-        "say where it goes: `{name} -> end`, or an arrow behind its kind"
-    ));
+    let help = match is_worker {
+        true => format!(
+            "say what follows all that the `each` starts, `each .. -> {name} with {{ .. }} then NODE`, or where each goes, `{name} -> end`"
+        ),
+        false => format!("say where it goes: `{name} -> end`, or an arrow behind its kind"),
+    };
+    let mut found = Diagnostic::new(&codes::NO_WAY_ON, message, node.name.span).help(help);
     if let Some(when) = when {
         found = found.here(when);
     }

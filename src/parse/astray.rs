@@ -1,6 +1,6 @@
 //! Entries of a list whose first word begins none: what was meant there.
 
-use crate::base::foreign::expression::{self, Types, jump};
+use crate::base::foreign::expression::{self, Types, jump, jump::Given};
 use crate::base::{Span, foreign, name};
 use crate::diag::{Diagnostic, codes};
 
@@ -102,11 +102,27 @@ pub fn assigned(
     only: Rule,
     what: &str,
 ) -> Option<Diagnostic> {
+    if word == "from" {
+        return None;
+    }
     let types = Types(builder.text);
     let span = Span::new(builder.file, start, start + word.len());
     let new = |message: String| Diagnostic::new(&codes::SYNTAX_ERROR, message, span);
     let property = matches!(only, Rule::only_property | Rule::only_tool_line);
     let behind = slice.get(word.len()..)?;
+    if word == "for"
+        && only == Rule::only_property
+        && let Some((head, body)) = behind.split_once(':')
+        && let Some(open) = body.find('(')
+        && let Some(end) = foreign::text::balanced(body.get(open + 1..)?, ')')
+        && let Some((Given::Target(target), _)) = jump::given(
+            &format!("[{} for {head}]", body.get(..open + end + 2)?.trim_ascii()),
+            types,
+        )
+    {
+        let found = new("a node runs for each element by a target".to_owned());
+        return Some(found.help(format!("write `goto {target}`")));
+    }
     if word == "return" && only == Rule::only_property {
         let (given, _) = jump::given(behind, types)?;
         let found = new("a node gives nothing back by `return`".to_owned());

@@ -11,6 +11,22 @@ use super::mistake::first_word;
 pub fn under_another_word(builder: &Builder, slice: &str, start: usize) -> Option<Diagnostic> {
     let word = first_word(slice);
     let behind = slice.get(word.len()..)?.trim_start_matches([' ', '\t']);
+    // `ask: interrupt`
+    if let Some(kind) = behind
+        .strip_prefix(':')
+        .map(|kind| first_word(kind.trim_ascii_start()))
+        && keyword::KINDS.contains(&kind)
+        && !keyword::MEMBERS.contains(&word)
+    {
+        let at = Span::new(builder.file, start, start);
+        let span = Span::new(builder.file, start, start + word.len());
+        let message = format!("expected `node` before `{word}: {kind}`");
+        return Some(
+            Diagnostic::new(&codes::UNKNOWN_KEYWORD, message, span)
+                .help(format!("write `node {word}: {kind}`"))
+                .fix(at, "node "),
+        );
+    }
     let own = first_word(behind);
     let rest = behind.get(own.len()..)?.trim_start_matches([' ', '\t']);
     let kind = first_word(rest.strip_prefix(':')?.trim_ascii_start());

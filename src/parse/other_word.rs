@@ -35,12 +35,31 @@ pub fn advice(word: &str, only: Rule, slice: &str) -> Option<String> {
         .split(['"', '\''])
         .nth(1)
         .filter(|name| super::mistake::first_word(name) == *name);
+    if word == "from"
+        && let Some((module, names)) = imported(line)
+    {
+        return Some(format!("write `import {{ {names} }} from \"{module}\"`"));
+    }
     let node = quoted.unwrap_or("NODE");
     Some(
         help.replace("VALUE", &value)
             .replace("WORD", word)
             .replace("NODE", node),
     )
+}
+
+/// `from std.messages import x`, `from .other import Doc`: a file or a module of the language, and the names.
+fn imported(line: &str) -> Option<(String, &str)> {
+    let (module, names) = line.strip_prefix("from ")?.split_once(" import ")?;
+    let module = module.trim_ascii().trim_matches(['"', '\'']);
+    let module = match module.strip_prefix('.') {
+        Some(file) if !file.starts_with(['.', '/']) => {
+            format!("./{}.graph", file.replace('.', "/"))
+        }
+        None if module.starts_with("std") => module.replace('.', "/"),
+        _ => return None,
+    };
+    Some((module, names.trim_ascii()))
 }
 
 /// Where an entry goes that stands in the wrong list.
@@ -346,12 +365,21 @@ static ADVICE: &[(Rule, &[&str], &str)] = &[
             "effort",
             "thinking",
             "thinking_budget",
-            "fallback",
             "base_url",
             "provider",
             "api_key",
         ],
         "it belongs to the model: `model NAME = \"..\" { WORD VALUE }`",
+    ),
+    (
+        Rule::only_property,
+        &["fallback", "fallbacks", "with_fallbacks"],
+        "another model is named by the model, `model NAME = \"..\" { fallback [OTHER] }`, another node by `on_error -> OTHER`",
+    ),
+    (
+        Rule::only_property,
+        &["try", "except", "finally"],
+        "what fails leads to a node: `on_error -> OTHER`",
     ),
     (
         Rule::only_property,

@@ -1,5 +1,8 @@
 //! Attributes of other languages.
 
+use super::expression::{self, Types, word};
+use super::text::split;
+
 /// What is written for an attribute, of those in `known` where it is one.
 pub fn meant(word: &str, known: &[&str]) -> Option<&'static str> {
     let found = TABLE.iter().filter(|(words, ..)| words.contains(&word));
@@ -139,3 +142,36 @@ static TABLE: &[(&[&str], &str, &str)] = &[
         "write `@untrusted`",
     ),
 ];
+
+/// What the arguments of `Field(..)` say of a field: what it is for, its default ` = 1`, its attributes ` @min(1)`.
+pub fn field<'a>(args: &'a str, types: Types) -> Option<(Option<&'a str>, String, String)> {
+    let (mut doc, mut default, mut limits) = (None, String::new(), String::new());
+    let mut length = ["0".to_owned(), "1000000".to_owned()];
+    for arg in split(args) {
+        let (name, value) = match arg.split_once('=') {
+            Some((name, value)) if word(name.trim_ascii()) == name.trim_ascii() => {
+                (name.trim_ascii(), value.trim_ascii())
+            }
+            _ => ("default", arg),
+        };
+        let shown = || expression::expression(value, types);
+        match name {
+            "default" if value == "..." => {}
+            "default" => default = format!(" = {}", shown()?),
+            "default_factory" => {
+                default = format!(" = {}", if value == "dict" { "{}" } else { "[]" })
+            }
+            "description" => doc = Some(value.trim_matches(['"', '\''])),
+            "ge" | "gt" => limits.push_str(&format!(" @min({value})")),
+            "le" | "lt" => limits.push_str(&format!(" @max({value})")),
+            "pattern" | "regex" => limits.push_str(&format!(" @pattern({value})")),
+            "min_length" => value.clone_into(&mut length[0]),
+            "max_length" => value.clone_into(&mut length[1]),
+            _ => {}
+        }
+    }
+    if length[0] != "0" || length[1] != "1000000" {
+        limits.push_str(&format!(" @len({}, {})", length[0], length[1]));
+    }
+    Some((doc, default, limits))
+}

@@ -15,6 +15,20 @@ pub fn value(name: &str) -> Option<&'static str> {
     matches!(name, "response" | "completion" | "ai_message" | "ai_msg").then_some("reply")
 }
 
+/// The `kind` of an error that others have a class for.
+pub fn error_kind(class: &str) -> Option<&'static str> {
+    Some(match class.rsplit('.').next()? {
+        "TimeoutError" | "Timeout" | "TimeoutException" => "timeout",
+        "ConnectionError" | "ConnectError" | "NetworkError" | "APIConnectionError" => "network",
+        "RateLimitError" => "rate_limit",
+        "AuthenticationError" => "auth",
+        "GraphRecursionError" | "RecursionError" => "recursion_limit",
+        "OutputParserException" | "ValidationError" => "invalid_output",
+        "ToolException" => "tool_error",
+        _ => return None,
+    })
+}
+
 /// Where a name is known that is what a node's work gives, or a piece of it.
 pub fn behind_work(name: &str) -> Option<String> {
     if name == "chunk" {

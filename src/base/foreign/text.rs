@@ -268,7 +268,11 @@ fn formatted(text: &str, behind: &str) -> Option<(Vec<Piece>, usize)> {
             };
             Some((value?.to_owned(), verb))
         };
-        let pieces = braces(text, "{", &mut of)?;
+        let mut pieces = braces(text, "{", &mut of)?;
+        // `"{{ x }}".format()` is a template already.
+        if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
+            pieces = vec![Piece::Text(text.to_owned())];
+        }
         return Some((pieces, ".format(".len() + end + 1));
     }
     let blanks = behind.len() - behind.trim_start_matches(' ').len();

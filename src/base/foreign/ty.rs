@@ -1,5 +1,9 @@
 //! Types of other languages, by name and in their brackets: `str`, `Optional[int]`, `Dict[str, Any]`, `string[]`.
 
+use super::attribute;
+use super::expression::Types;
+use super::text::balanced;
+
 /// What a type is here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -263,6 +267,12 @@ impl<'t> Reader<'t> {
         self.at += length;
         let bare = name.rsplit('.').next().unwrap_or(name);
         let rest = self.rest();
+        if let Some(inside) = rest.strip_prefix('(').filter(|_| bare == "Field") {
+            let end = balanced(inside, ')')?;
+            self.at += end + 2;
+            let (_, default, limits) = attribute::field(inside.get(..end)?, Types(""))?;
+            return Some(default + &limits);
+        }
         let close = match rest.chars().next() {
             Some('[') if !rest.starts_with("[]") => ']',
             Some('<') => '>',
@@ -358,6 +368,7 @@ fn annotated(ty: &str, reducer: &str) -> String {
         "add" if ty.starts_with("list") => format!("{ty} via append"),
         "add" | "or_" | "ior" if !ty.starts_with("map") => format!("{ty} via add"),
         "or_" | "ior" => format!("{ty} via merge"),
+        limits if limits.is_empty() || limits.starts_with(' ') => format!("{ty}{limits}"),
         name if name.chars().all(|c| c.is_ascii_lowercase() || c == '_') => {
             format!("{ty} via {name}")
         }

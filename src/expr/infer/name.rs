@@ -92,6 +92,10 @@ impl Checker<'_> {
             let asked = found.help(format!("write `{meant}`"));
             return self.report(asked.fix(expr.span, meant));
         }
+        if let Some(kind) = foreign::name::error_kind(name) {
+            let help = format!("what failed is told by a text: `error.kind == \"{kind}\"`");
+            return self.report(found.help(help).fact(Fact::Foreign));
+        }
         if let Some(quoted) = self.quoted(name, hint) {
             return self.report(
                 found

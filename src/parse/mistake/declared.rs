@@ -1,7 +1,8 @@
 //! Mistakes in declarations: fields, types, lists, attributes.
 
-use crate::base::foreign::expression::{self, Types};
-use crate::base::foreign::text::{balanced, split};
+use crate::base::foreign::attribute;
+use crate::base::foreign::expression::Types;
+use crate::base::foreign::text::balanced;
 use crate::base::name;
 use crate::diag::Diagnostic;
 
@@ -12,7 +13,22 @@ use super::{Place, first_word, innermost_bracket, last_word};
 
 /// `enum A = x | y`
 pub fn enum_sign(place: &Place) -> Option<Diagnostic> {
-    if first_word(place.text) != "enum" || !place.rest.starts_with('=') {
+    if !place.rest.starts_with('=') {
+        return None;
+    }
+    let before = place.file.get(..place.span.start as usize)?;
+    let (head, inside) = before.rsplit_once('{').unwrap_or(("", ""));
+    let line = head.lines().last().unwrap_or("").trim_ascii_start();
+    if first_word(line) == "enum" && !inside.contains('}') {
+        let member = last_word(inside.trim_ascii_end());
+        let found = place.error(format!(
+            "a member has no value, found `=` behind `{member}`"
+        ));
+        return Some(found.help(format!(
+            "a member is its own text: write `{member}`, or its value as the name"
+        )));
+    }
+    if first_word(place.text) != "enum" {
         return None;
     }
     let name = place.last_word();
@@ -70,34 +86,7 @@ pub fn field_call(place: &Place) -> Option<Diagnostic> {
     let declared = head.strip_suffix('=')?.trim_ascii_end();
     let inside = place.text.get(open + 1..)?;
     let end = balanced(inside, ')')?;
-    let (mut doc, mut default, mut limits) = (None, String::new(), String::new());
-    let mut length = ["0".to_owned(), "1000000".to_owned()];
-    for arg in split(inside.get(..end)?) {
-        let (name, value) = match arg.split_once('=') {
-            Some((name, value)) if first_word(name.trim_ascii()) == name.trim_ascii() => {
-                (name.trim_ascii(), value.trim_ascii())
-            }
-            _ => ("default", arg),
-        };
-        let shown = || expression::expression(value, Types(place.file));
-        match name {
-            "default" if value == "..." => {}
-            "default" => default = format!(" = {}", shown()?),
-            "default_factory" => {
-                default = format!(" = {}", if value == "dict" { "{}" } else { "[]" })
-            }
-            "description" => doc = Some(value.trim_matches(['"', '\''])),
-            "ge" | "gt" => limits.push_str(&format!(" @min({value})")),
-            "le" | "lt" => limits.push_str(&format!(" @max({value})")),
-            "pattern" | "regex" => limits.push_str(&format!(" @pattern({value})")),
-            "min_length" => value.clone_into(&mut length[0]),
-            "max_length" => value.clone_into(&mut length[1]),
-            _ => {}
-        }
-    }
-    if length[0] != "0" || length[1] != "1000000" {
-        limits.push_str(&format!(" @len({}, {})", length[0], length[1]));
-    }
+    let (doc, default, limits) = attribute::field(inside.get(..end)?, Types(place.file))?;
     let meant = format!("{declared}{default}{limits}");
     let at = place.before_at(declared.len(), open + end + 2);
     let found = place
@@ -415,6 +404,15 @@ pub fn attribute_before(place: &Place) -> Option<Diagnostic> {
         return None;
     }
     let word = first_word(place.rest.get(1..)?);
+    if word == "tool" {
+        let found = place.error_at(
+            place.at(0, 5),
+            "no attribute stands before a tool, found `@tool`",
+        );
+        return Some(found.help(
+            "take it out: a tool is `tool NAME(x: string) -> string`, and what it runs is set in graphc.yaml",
+        ));
+    }
     let mut end = 1 + word.len();
     if place.rest.get(end..)?.starts_with('(') {
         end += closing_paren(place.rest.get(end..)?)?;

@@ -93,6 +93,16 @@ pub fn inline_record(place: &Place) -> Option<Diagnostic> {
     }
     let fields = record(place.rest).unwrap_or("{ .. }");
     let word = place.last_word();
+    let before = place.file.get(..place.span.start as usize).unwrap_or("");
+    let node = before.rsplit("node ").next().unwrap_or("");
+    if word == "output"
+        && node
+            .split_once(':')
+            .is_some_and(|(_, kind)| first_word(kind.trim_ascii_start()) == "subgraph")
+    {
+        let found = place.error("what a graph gives back is written by `into`, found `output`");
+        return Some(found.help(format!("write `into {fields}`")));
+    }
     let (after, use_of) = match word {
         "output" | "expect" => (format!("after `{word}`"), format!("`{word} NAME`")),
         _ if place.before.ends_with("->") => ("after `->`".to_owned(), "`-> NAME`".to_owned()),

@@ -179,6 +179,13 @@ pub fn expression_for_template(place: &Place) -> Option<Diagnostic> {
     }
     let written = place.text.get(word.len()..)?.trim_ascii_start();
     let start = place.text.len() - written.len();
+    if let Some(help) = text_elsewhere(word, written) {
+        return Some(
+            place
+                .error("a text is expected here, no expression")
+                .help(help),
+        );
+    }
     let sign = match place.rest.chars().next()? {
         '"' | '\'' if written.starts_with(['f', 'F']) => "`f\"..\"` is no text",
         '+' => "nothing is added to a text here",
@@ -210,6 +217,30 @@ pub fn expression_for_template(place: &Place) -> Option<Diagnostic> {
             )),
         },
     )
+}
+
+/// `open("p.txt").read()`, `file("p.txt")`, `PROMPT.format(q=x)`: texts that stand in a file, or in an item of their own.
+fn text_elsewhere(word: &str, written: &str) -> Option<String> {
+    let called = first_word(written);
+    let behind = written.get(called.len()..)?;
+    if ["file", "open", "Path", "read_file", "load_prompt"].contains(&called) {
+        let path = behind.strip_prefix("(\"")?.split('"').next()?;
+        return Some(format!("write `{word} file \"{path}\"`"));
+    }
+    let args = behind
+        .strip_prefix(".format(")
+        .filter(|_| !called.is_empty())?;
+    let args: Vec<_> = split(args.get(..balanced(args, ')')?)?)
+        .into_iter()
+        .map(|arg| arg.split_once('='))
+        .collect::<Option<_>>()?;
+    let all =
+        |one: fn(&(&str, &str)) -> String| args.iter().map(one).collect::<Vec<_>>().join(", ");
+    let declared = all(|(name, _)| format!("{name}: string"));
+    let given = all(|(name, value)| format!("{name}: {value}"));
+    Some(format!(
+        "declare it beside the graphs, `prompt {called}({declared}) \"..\"`, and write `{word} {called}({given})`"
+    ))
 }
 
 /// `a <> b`, `x++`, `a eq b`.

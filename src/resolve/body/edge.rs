@@ -33,7 +33,7 @@ impl Resolver<'_> {
             graph.plain_edges.insert(edge.to.target.span, lines);
         }
         for name in &edge.from {
-            if let Some(node) = self.edge_source(inside, name) {
+            if let Some(node) = self.edge_source(inside, name, &edge.from) {
                 let node = &mut self.program.graphs[inside.graph].nodes[node];
                 node.edges.push(jump.clone());
             }
@@ -44,7 +44,7 @@ impl Resolver<'_> {
         let mut members: Vec<Spanned<NodeId>> = Vec::new();
         let mut seen = Seen::default();
         for name in &edge.from {
-            if let Some(node) = self.edge_source(inside, name)
+            if let Some(node) = self.edge_source(inside, name, &edge.from)
                 && self.once(&mut seen, "member", name)
             {
                 members.push(Spanned::new(node, name.span));
@@ -80,8 +80,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The node that an edge comes from; reported where there is none.
-    fn edge_source(&mut self, inside: &Inside, name: &Name) -> Option<NodeId> {
+    /// The node that an edge comes from, one of several names; reported where there is none.
+    fn edge_source(&mut self, inside: &Inside, name: &Name, all: &[Name]) -> Option<NodeId> {
         if let Some(node) = inside.nodes.get(&name.node) {
             return Some(*node);
         }
@@ -90,7 +90,9 @@ impl Resolver<'_> {
         if self.is_lost(inside.file, &name.node) {
             return None;
         }
+        let named = |node: &&str| all.iter().any(|other| other.node == *node);
         let near: Vec<&str> = inside.nodes.keys().map(String::as_str).collect();
+        let near: Vec<&str> = near.into_iter().filter(|node| !named(node)).collect();
         // A graph without an entry lacks just this.
         let entry = match self.program.graphs[inside.graph].start.is_some() {
             false => {

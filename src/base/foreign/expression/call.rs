@@ -229,6 +229,21 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
         ("set", Some(of), []) if !is_method => {
             return call(format!("{}.unique()", writer.operand(of)?));
         }
+        ("isinstance", Some(of), [Node::List(kinds)]) => {
+            let each = kinds.iter().map(|kind| {
+                let one = vec![(String::new(), of.clone()), (String::new(), kind.clone())];
+                Some(written(writer, function, &one)?.text)
+            });
+            let text = each.collect::<Option<Vec<_>>>()?.join(" || ");
+            return Some(Call { text, binds: false });
+        }
+        ("isinstance", Some(of), [kind]) if of.path().as_deref() == Some("error") => {
+            let same = Node::binary("==", of.clone(), (*kind).clone());
+            return Some(Call {
+                text: writer.alone(&same)?,
+                binds: false,
+            });
+        }
         ("isinstance", Some(of), [kind]) => {
             let kind = writer.kind(kind)?;
             return Some(Call {

@@ -136,7 +136,7 @@ fn ends(behind: &str) -> bool {
 }
 
 /// The word that a text begins with.
-fn word(text: &str) -> &str {
+pub fn word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     text.get(..end.unwrap_or(text.len())).unwrap_or("")
 }

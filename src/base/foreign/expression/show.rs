@@ -1,5 +1,6 @@
 //! From tree to text.
 
+use super::super::name::error_kind;
 use super::call::{self, kind};
 use super::{Each, Node, Shape, Types, declared, element};
 
@@ -205,6 +206,13 @@ impl<'t> Writer<'t> {
             Node::Part(of, from, to) => self.range(of, from.as_deref(), to.as_deref()),
             Node::Call(function, args) => self.call(function, args),
             Node::List(values) if values.iter().any(is_spread) => self.joined(values),
+            Node::List(values)
+                if let [first, text] = values.as_slice()
+                    && let Some(role) = role(first)
+                    && !self.template =>
+            {
+                shown(format!("{role}({})", self.alone(text)?), OPERAND)
+            }
             Node::List(values) => shown(format!("[{}]", self.all(values)?), OPERAND),
             Node::Spread(_) => None,
             Node::Map(entries) if entries.iter().any(|(key, _)| is_spread(key)) => {
@@ -408,6 +416,10 @@ impl<'t> Writer<'t> {
             "in" if !self.template && self.is_text(right) => {
                 let text = format!("{}.contains({})", self.operand(right)?, self.alone(left)?);
                 return shown(text, OPERAND);
+            }
+            "==" | "!=" if left.path().as_deref() == Some("error") && !self.template => {
+                let kind = kind_of_error(right)?;
+                return shown(format!("error.kind {sign} {kind}"), RELATION);
             }
             "+" if self.adds_to(left) => return self.value(right),
             "/" if !self.template && is_size(right) => {
@@ -656,6 +668,28 @@ impl<'t> Writer<'t> {
     pub(super) fn kind(&self, node: &Node) -> Option<&'static str> {
         kind(&node.path()?)
     }
+}
+
+/// The kind of an error, as a text, by its class.
+fn kind_of_error(class: &Node) -> Option<String> {
+    match class {
+        Node::Plain(text) if text.starts_with(['"', '\'']) => Some(text.clone()),
+        class => Some(format!("\"{}\"", error_kind(&class.path()?)?)),
+    }
+}
+
+/// `("system", "x")`: the role of a message, by the function that makes one.
+fn role(node: &Node) -> Option<&'static str> {
+    let Node::Plain(role) = node else {
+        return None;
+    };
+    Some(match role.trim_matches(['"', '\'']) {
+        _ if !role.starts_with(['"', '\'']) => return None,
+        "system" => "system",
+        "user" | "human" => "user",
+        "assistant" | "ai" => "assistant",
+        _ => return None,
+    })
 }
 
 fn is_size(node: &Node) -> bool {

@@ -138,6 +138,9 @@ impl Checker<'_> {
         if let Some(help) = behind {
             return self.report(found.help(help));
         }
+        if let Some(place) = self.field_elsewhere(name) {
+            return self.report(found.help(format!("write `{place}`")).fix(expr.span, place));
+        }
         let state = self.scope.state.is_some().then_some("state");
         let all = self.locals.iter().chain(&self.scope.names);
         let all = all.map(|(name, _)| name.as_str());
