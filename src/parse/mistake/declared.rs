@@ -404,15 +404,6 @@ pub fn attribute_before(place: &Place) -> Option<Diagnostic> {
         return None;
     }
     let word = first_word(place.rest.get(1..)?);
-    if word == "tool" {
-        let found = place.error_at(
-            place.at(0, 5),
-            "no attribute stands before a tool, found `@tool`",
-        );
-        return Some(found.help(
-            "take it out: a tool is `tool NAME(x: string) -> string`, and what it runs is set in graphc.yaml",
-        ));
-    }
     let mut end = 1 + word.len();
     if place.rest.get(end..)?.starts_with('(') {
         end += closing_paren(place.rest.get(end..)?)?;
