@@ -146,7 +146,13 @@ impl Resolver<'_> {
         self.or_wrong(attribute, found, "one text")
     }
 
-    fn or_wrong<T>(&mut self, attribute: &Attribute, found: Option<T>, needs: &str) -> Option<T> {
+    /// What the arguments of an attribute are; reported where they are none that it `needs`.
+    pub(super) fn or_wrong<T>(
+        &mut self,
+        attribute: &Attribute,
+        found: Option<T>,
+        needs: &str,
+    ) -> Option<T> {
         if found.is_none() {
             let message = format!("`@{}` needs {needs}", attribute.name.node);
             self.bad_value(message, attribute.span);

@@ -72,49 +72,46 @@ impl Resolver<'_> {
     }
 
     fn effect(&mut self, attribute: &Attribute) -> Option<ToolEffect> {
-        if let [argument] = attribute.args.as_slice()
-            && let ExprKind::Ident(word) = &argument.kind
-        {
-            let effect = match word.as_str() {
-                "read" => ToolEffect::Read,
-                "write" => ToolEffect::Write,
-                "destructive" => ToolEffect::Destructive,
-                _ => {
-                    let written = Name::new(word.clone(), argument.span);
-                    self.bad_word("effect", &written, &["read", "write", "destructive"]);
-                    return None;
-                }
-            };
-            return Some(effect);
+        let written = match attribute.args.as_slice() {
+            [argument] => match &argument.kind {
+                ExprKind::Ident(word) => Some(Name::new(word.clone(), argument.span)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let needs = "one of `read`, `write` and `destructive`";
+        let written = self.or_wrong(attribute, written, needs)?;
+        match written.node.as_str() {
+            "read" => Some(ToolEffect::Read),
+            "write" => Some(ToolEffect::Write),
+            "destructive" => Some(ToolEffect::Destructive),
+            _ => {
+                self.bad_word("effect", &written, &["read", "write", "destructive"]);
+                None
+            }
         }
-        let message = "`@effect` needs one of `read`, `write` and `destructive`";
-        self.bad_value(message.to_owned(), attribute.span);
-        None
     }
 
     fn idempotent(&mut self, attribute: &Attribute) -> Option<bool> {
-        match attribute.args.as_slice() {
-            [] => return Some(true),
-            [argument] => {
-                if let ExprKind::Literal(Literal::Bool(value)) = argument.kind {
-                    return Some(value);
-                }
-            }
-            _ => {}
-        }
-        let message = "`@idempotent` takes nothing, `true` or `false`";
-        self.bad_value(message.to_owned(), attribute.span);
-        None
+        let value = match attribute.args.as_slice() {
+            [] => Some(true),
+            [argument] => match argument.kind {
+                ExprKind::Literal(Literal::Bool(value)) => Some(value),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.or_wrong(attribute, value, "`true` or `false`, or nothing")
     }
 
     fn on_error_value(&mut self, file: FileId, attribute: &Attribute) -> Option<Expr> {
-        if let [value] = attribute.args.as_slice() {
-            return Some(self.expr(file, value));
-        }
-        let message =
-            "`@on_error` needs one value, the result in place of an error, as in `@on_error([])`";
-        self.bad_value(message.to_owned(), attribute.span);
-        None
+        let value = match attribute.args.as_slice() {
+            [value] => Some(value),
+            _ => None,
+        };
+        let needs = "one value, the result in place of an error, as in `@on_error([])`";
+        let value = self.or_wrong(attribute, value, needs)?;
+        Some(self.expr(file, value))
     }
 
     fn progress(&mut self, file: FileId, attribute: &Attribute) -> Option<EventId> {
@@ -122,12 +119,8 @@ impl Resolver<'_> {
             [argument] => dotted(argument).map(|name| Name::new(name, argument.span)),
             _ => None,
         };
-        let Some(name) = name else {
-            let message =
-                "`@progress` needs the name of an event, as in `@progress(import.progress)`";
-            self.bad_value(message.to_owned(), attribute.span);
-            return None;
-        };
+        let needs = "the name of an event, as in `@progress(import.progress)`";
+        let name = self.or_wrong(attribute, name, needs)?;
         match self.find(file, &name, Wanted::Event)? {
             Definition::Event(event) => Some(event),
             _ => None,
@@ -160,11 +153,8 @@ impl Resolver<'_> {
         if argument.is_some_and(|argument| matches!(argument.kind, ExprKind::Error)) {
             return None;
         }
-        let Some(text) = argument.and_then(duration_text) else {
-            let message = "`@timeout` needs a duration, as in `@timeout(10s)`";
-            self.bad_value(message.to_owned(), attribute.span);
-            return None;
-        };
+        let text = argument.and_then(duration_text);
+        let text = self.or_wrong(attribute, text, "a duration, as in `@timeout(10s)`")?;
         let millis = u64::try_from(duration::parse(text)?.as_millis()).ok()?;
         if millis == 0 {
             let message = "`@timeout` is 0, expected a duration such as `10s`";
