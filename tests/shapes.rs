@@ -81,6 +81,40 @@ fn what_is_too_much_is_no_error() {
     }
 }
 
+/// Forms of other languages, each of which would take a time that doubles with each level, or a call within a call for each
+/// term, if all of it were read: there is a finding, with a help or without.
+#[test]
+fn long_foreign_forms_are_left_alone() {
+    let nested = |open: &str, inside: &str, close: &str, n: usize| {
+        format!("{}{inside}{}", open.repeat(n), close.repeat(n))
+    };
+    let terms = |n: usize| " + 1".repeat(n);
+    let forms = [
+        nested("Foo(a=", "lambda x: x", ")", 60),
+        nested("(1 < ", "state.n if state.n else 1", " < 2)", 40),
+        nested("(", "state.n or 1", " or 1)", 35),
+        nested("(", "state.n and 'a' or 'b'", " and 'a' or 'b')", 35),
+        nested("\"{0}{0}\".format(", "len(state.n)", ")", 200),
+        nested("f(", "x ** 2 if state.n else 1", ") ** 2", 35),
+        format!("{} or state.n", "state.n or ".repeat(5_000)),
+        format!("{} or len(state.n)", "state.n or ".repeat(5_000)),
+        format!("state.n if state.n else 1{}", terms(50_000)),
+        format!("state.n{} if state.n else 1", terms(50_000)),
+        format!("state.n if state.n else x{}", ".f(1)".repeat(300)),
+        format!("state.n if state.n else x{}", "[1]".repeat(20_000)),
+        format!("state.n if state.n else {}state.n", "- ".repeat(20_000)),
+        format!("f\"{}\"", "{len(state.n)}".repeat(20_000)),
+        format!("len(state.n){}", ", len(state.n)".repeat(3_000)),
+    ];
+    for form in forms {
+        let text = format!(
+            "graph Main {{\n  state {{ in n: int, out a: json = null }}\n  start -> u\n  node u: update -> end {{ set {{ a: {form} }} }}\n}}\n"
+        );
+        let start: String = form.chars().take(40).collect();
+        assert!(!codes_of(&text).is_empty(), "{start}");
+    }
+}
+
 /// The codes of what is found in a flow but for notes, in order.
 fn codes_of(text: &str) -> Vec<&'static str> {
     let files = std::collections::BTreeMap::from([(FILE.to_owned(), text.to_owned())]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::base::foreign::expression::Types;
+use crate::base::foreign::expression::{Index, Types};
 use crate::base::{SourceMap, Span};
 use crate::diag::{Diagnostics, render};
 use crate::expr::eval::{Effect, Env, compile_unchecked};
@@ -48,7 +48,9 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         return Ok(Exit::Errors);
     };
     let failed = |message: &str, span: Span| {
-        let whole = parse::whole(&args.expression, span.start as usize, Types(""));
+        let index = Index::default();
+        let types = Types::new("", &index);
+        let whole = parse::whole(&args.expression, span.start as usize, types);
         let help = whole.map(|whole| format!("write `{}`", whole.here));
         term::say(render::fault(message, help, span, &sources, style).trim_end());
         Failure::silent(Exit::Errors)

@@ -1,6 +1,6 @@
 //! Entries of a list whose first word begins none: what was meant there.
 
-use crate::base::foreign::expression::{self, Types, jump, jump::Given};
+use crate::base::foreign::expression::{self, jump, jump::Given};
 use crate::base::{Span, foreign, name};
 use crate::diag::{Diagnostic, codes};
 
@@ -105,7 +105,7 @@ pub fn assigned(
     if word == "from" {
         return None;
     }
-    let types = Types(builder.text);
+    let types = builder.types;
     let span = Span::new(builder.file, start, start + word.len());
     let new = |message: String| Diagnostic::new(&codes::SYNTAX_ERROR, message, span);
     let property = matches!(only, Rule::only_property | Rule::only_tool_line);

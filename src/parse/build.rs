@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use crate::ast::{Doc, Name};
+use crate::base::foreign::expression::Types;
 use crate::base::{FileId, Span, Spanned};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
@@ -34,6 +35,8 @@ pub struct Previous {
 pub struct Builder<'a> {
     /// The text that the grammar read.
     pub text: &'a str,
+    /// What it declares names as.
+    pub types: Types<'a>,
     /// Its comments.
     pub comments: &'a Comments<'a>,
     /// Which file it is.
@@ -73,6 +76,7 @@ impl<'a> Builder<'a> {
     pub fn new(scanned: &'a Scanned, file: FileId, diags: &'a mut Diagnostics) -> Self {
         Self {
             text: &scanned.text,
+            types: Types::new(&scanned.text, &scanned.index),
             comments: &scanned.comments,
             file,
             base: 0,

@@ -116,7 +116,7 @@ impl Builder<'_> {
                 Err(error) => error,
             };
             let at = super::message::offset(&error);
-            let found = super::mistake::report(&text, self.text, 0, self.file, error);
+            let found = super::mistake::report(&text, self.types, 0, self.file, error);
             // Each goes on from where the one before has mended it.
             let further = found.fix.iter().all(|edit| edit.span.end as usize >= at);
             match made(&text, 0, &found.fix).filter(|_| further && !found.fix.is_empty()) {

@@ -44,6 +44,7 @@ mod ty;
 use pest::Parser;
 
 use crate::ast;
+use crate::base::foreign::expression::Types;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
@@ -90,7 +91,8 @@ pub fn expression(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<a
             (diags.len() == before).then_some(expr)
         }
         Err(error) => {
-            let found = mistake::report(&scanned.text, &scanned.text, 0, file, error);
+            let types = Types::new(&scanned.text, &scanned.index);
+            let found = mistake::report(&scanned.text, types, 0, file, error);
             diags.push(found);
             None
         }

@@ -3,7 +3,6 @@
 use pest::Parser;
 
 use crate::base::foreign::builder;
-use crate::base::foreign::expression::Types;
 use crate::base::{Span, name};
 use crate::diag::{Code, Diagnostic, Edit, codes};
 
@@ -99,7 +98,7 @@ impl Builder<'_> {
                     _ => None,
                 };
                 node.unwrap_or_else(|| {
-                    let found = mistake::report(slice, self.text, from, self.file, error);
+                    let found = mistake::report(slice, self.types, from, self.file, error);
                     self.with_brace(found, (from, end), at, only)
                 })
             }
@@ -355,7 +354,7 @@ impl Builder<'_> {
         let word = mistake::first_word(slice);
         let property = only == Rule::only_property && !keyword::PROPERTIES.contains(&word);
         if (property || matches!(only, Rule::only_member | Rule::only_item))
-            && let Some(built) = builder::read(slice, Types(self.text))
+            && let Some(built) = builder::read(slice, self.types)
         {
             let at = Span::new(self.file, start, start + built.length);
             let message = match only {
@@ -438,7 +437,7 @@ impl Builder<'_> {
             format!("expected {what}, found `{word}`"),
         );
         let text = self.text.get(start..).unwrap_or("");
-        if let Some(help) = builder::class(text, Types(self.text)) {
+        if let Some(help) = builder::class(text, self.types) {
             return Some(found.help(help));
         }
         let close = name::closest(word, words.iter().copied());

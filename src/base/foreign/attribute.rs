@@ -143,10 +143,23 @@ static TABLE: &[(&[&str], &str, &str)] = &[
     ),
 ];
 
-/// What the arguments of `Field(..)` say of a field: what it is for, its default ` = 1`, its attributes ` @min(1)`.
-pub fn field<'a>(args: &'a str, types: Types) -> Option<(Option<&'a str>, String, String)> {
-    let (mut doc, mut default, mut limits) = (None, String::new(), String::new());
-    let mut length = ["0".to_owned(), "1000000".to_owned()];
+/// What the arguments of `Field(..)` say of a field.
+#[derive(Default)]
+pub struct Field<'a> {
+    /// What it is for.
+    pub doc: Option<&'a str>,
+    /// ` = 1`
+    pub default: String,
+    /// Its attributes: ` @min(1)`.
+    pub limits: String,
+    /// Arguments that nothing stands for.
+    pub unknown: Vec<&'a str>,
+}
+
+/// Reads the arguments of a `Field(..)` behind a type.
+pub fn field<'a>(args: &'a str, ty: &str, types: Types) -> Option<Field<'a>> {
+    let mut field = Field::default();
+    let mut length = ["0", "1000000"];
     for arg in split(args) {
         let (name, value) = match arg.split_once('=') {
             Some((name, value)) if word(name.trim_ascii()) == name.trim_ascii() => {
@@ -154,24 +167,53 @@ pub fn field<'a>(args: &'a str, types: Types) -> Option<(Option<&'a str>, String
             }
             _ => ("default", arg),
         };
-        let shown = || expression::expression(value, types);
-        match name {
-            "default" if value == "..." => {}
-            "default" => default = format!(" = {}", shown()?),
-            "default_factory" => {
-                default = format!(" = {}", if value == "dict" { "{}" } else { "[]" })
+        // `gt=0` of whole numbers is `@min(1)`.
+        let next = |step: i64| {
+            let whole = value
+                .parse::<i64>()
+                .ok()
+                .filter(|_| ty.trim_end_matches('?') == "int");
+            whole.and_then(|whole| whole.checked_add(step))
+        };
+        let limit = match name {
+            "default" if value == "..." => continue,
+            "default" => {
+                field.default = format!(" = {}", expression::expression(value, types)?);
+                continue;
             }
-            "description" => doc = Some(value.trim_matches(['"', '\''])),
-            "ge" | "gt" => limits.push_str(&format!(" @min({value})")),
-            "le" | "lt" => limits.push_str(&format!(" @max({value})")),
-            "pattern" | "regex" => limits.push_str(&format!(" @pattern({value})")),
-            "min_length" => value.clone_into(&mut length[0]),
-            "max_length" => value.clone_into(&mut length[1]),
-            _ => {}
+            "default_factory" => {
+                field.default = format!(" = {}", if value == "dict" { "{}" } else { "[]" });
+                continue;
+            }
+            "description" => {
+                field.doc = Some(value.trim_matches(['"', '\'']));
+                continue;
+            }
+            "min_length" => {
+                length[0] = value;
+                continue;
+            }
+            "max_length" => {
+                length[1] = value;
+                continue;
+            }
+            "title" | "examples" | "alias" => continue,
+            "ge" => Some(format!(" @min({value})")),
+            "le" => Some(format!(" @max({value})")),
+            "gt" => next(1).map(|least| format!(" @min({least})")),
+            "lt" => next(-1).map(|most| format!(" @max({most})")),
+            "pattern" | "regex" => Some(format!(" @pattern({value})")),
+            _ => None,
+        };
+        match limit {
+            Some(limit) => field.limits.push_str(&limit),
+            None => field.unknown.push(name),
         }
     }
-    if length[0] != "0" || length[1] != "1000000" {
-        limits.push_str(&format!(" @len({}, {})", length[0], length[1]));
+    if length != ["0", "1000000"] {
+        field
+            .limits
+            .push_str(&format!(" @len({}, {})", length[0], length[1]));
     }
-    Some((doc, default, limits))
+    Some(field)
 }

@@ -1,7 +1,7 @@
 //! Texts with values in them as other languages compose them: `f"a {x}"`, `` `a ${x}` ``, `"a {}".format(x)`, `"a %s" % x`,
 //! `"a " + x`.
 
-use super::expression::{self, Types};
+use super::expression::{self, LONGEST, Types};
 
 /// A part of a composed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,12 +39,17 @@ impl Composed {
 
     /// It as a template: `"a {{ x }}"`. None where it has a value that is nothing known.
     pub fn template(&self, types: Types) -> Option<String> {
+        self.filled(&|value| expression::in_template(value, types))
+    }
+
+    /// The same, where `of` gives what is written for a value.
+    fn filled(&self, of: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let quote = &self.quote;
         let inner = if quote.starts_with('"') { '\'' } else { '"' };
         let pieces = self.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => Some(text.clone()),
             Piece::Value(value, verb) => {
-                let value = expression::in_template(value, types)?;
+                let value = of(value)?;
                 Some(match verb.as_str() {
                     "%s" => format!("{{{{ {value} }}}}"),
                     verb => format!("{{{{ {inner}{verb}{inner} | format({value}) }}}}"),
@@ -57,18 +62,18 @@ impl Composed {
         ))
     }
 
-    /// It as an expression: `"a %s".format([x])`.
-    pub fn expression(&self, types: Types) -> Option<String> {
+    /// It as an expression, `"a %s".format([x])`, where `of` gives what is written for a value.
+    pub fn expression(&self, of: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let quote = &self.quote;
         if self.is_plain() {
-            return self.template(types);
+            return self.filled(of);
         }
         let pieces = self.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => text.replace('%', "%%"),
             Piece::Value(_, verb) => verb.clone(),
         });
         let values = self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Value(value, _) => Some(expression::expression(value, types)),
+            Piece::Value(value, _) => Some(of(value)),
             Piece::Text(_) => None,
         });
         let values = values.collect::<Option<Vec<_>>>()?.join(", ");
@@ -77,16 +82,13 @@ impl Composed {
     }
 }
 
-/// The most that is read of a text.
-const MOST: usize = 4_000;
-
 /// Texts and values that a text begins with, joined by `+`; `None` where it begins with something else, or with what has no
 /// counterpart here, such as `f"{x:.2f}"`.
 pub fn read(written: &str) -> Option<Composed> {
     let mut whole: Option<Composed> = None;
     let mut at = 0;
     loop {
-        let rest = written.get(at..)?;
+        let rest = written.get(at..).filter(|_| at <= LONGEST)?;
         let part = literal(rest).or_else(|| value(rest))?;
         let end = at + part.length;
         whole = Some(match whole {
@@ -174,7 +176,7 @@ fn closing(inside: &str, quote: &str) -> Option<usize> {
         let over = c == '\n' && quote.len() == 1 && quote != "`";
         match c {
             '\\' => drop(chars.next()),
-            _ if over || at > MOST => return None,
+            _ if over || at > LONGEST => return None,
             _ => {}
         }
     }
@@ -365,7 +367,7 @@ pub fn balanced(inside: &str, close: char) -> Option<usize> {
     let mut quote = None;
     let mut chars = inside.char_indices();
     while let Some((at, c)) = chars.next() {
-        if at > MOST {
+        if at > LONGEST {
             return None;
         }
         match (quote, c) {

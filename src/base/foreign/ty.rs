@@ -1,7 +1,7 @@
 //! Types of other languages, by name and in their brackets: `str`, `Optional[int]`, `Dict[str, Any]`, `string[]`.
 
 use super::attribute;
-use super::expression::Types;
+use super::expression::{Index, Types};
 use super::text::balanced;
 
 /// What a type is here.
@@ -270,8 +270,10 @@ impl<'t> Reader<'t> {
         if let Some(inside) = rest.strip_prefix('(').filter(|_| bare == "Field") {
             let end = balanced(inside, ')')?;
             self.at += end + 2;
-            let (_, default, limits) = attribute::field(inside.get(..end)?, Types(""))?;
-            return Some(default + &limits);
+            let index = Index::default();
+            let field = attribute::field(inside.get(..end)?, "", Types::new("", &index))?;
+            let known = field.unknown.is_empty();
+            return known.then(|| field.default + &field.limits);
         }
         let close = match rest.chars().next() {
             Some('[') if !rest.starts_with("[]") => ']',

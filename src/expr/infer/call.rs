@@ -259,8 +259,8 @@ impl Checker<'_> {
             }
         };
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
-        let found = match (is_foreign || other.is_some() || found.help.is_none()) && !self.template
-        {
+        let known = is_foreign || other.is_some() || foreign::expression::knows(name);
+        let found = match known && !self.template {
             true => found.fact(Fact::Foreign),
             false => found,
         };

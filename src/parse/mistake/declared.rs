@@ -1,7 +1,6 @@
 //! Mistakes in declarations: fields, types, lists, attributes.
 
 use crate::base::foreign::attribute;
-use crate::base::foreign::expression::Types;
 use crate::base::foreign::text::balanced;
 use crate::base::name;
 use crate::diag::Diagnostic;
@@ -16,7 +15,7 @@ pub fn enum_sign(place: &Place) -> Option<Diagnostic> {
     if !place.rest.starts_with('=') {
         return None;
     }
-    let before = place.file.get(..place.span.start as usize)?;
+    let before = place.types.text.get(..place.span.start as usize)?;
     let (head, inside) = before.rsplit_once('{').unwrap_or(("", ""));
     let line = head.lines().last().unwrap_or("").trim_ascii_start();
     if first_word(line) == "enum" && !inside.contains('}') {
@@ -86,15 +85,29 @@ pub fn field_call(place: &Place) -> Option<Diagnostic> {
     let declared = head.strip_suffix('=')?.trim_ascii_end();
     let inside = place.text.get(open + 1..)?;
     let end = balanced(inside, ')')?;
-    let (doc, default, limits) = attribute::field(inside.get(..end)?, Types(place.file))?;
+    let attribute::Field {
+        doc,
+        default,
+        limits,
+        unknown,
+    } = attribute::field(
+        inside.get(..end)?,
+        last_word(declared.trim_end_matches('?')),
+        place.types,
+    )?;
     let meant = format!("{declared}{default}{limits}");
     let at = place.before_at(declared.len(), open + end + 2);
-    let found = place
-        .error_at(
-            at,
-            "a field has no `Field(..)`: what it is for stands before it",
-        )
-        .fix(at, default + &limits);
+    let found = place.error_at(
+        at,
+        "a field has no `Field(..)`: what it is for stands before it",
+    );
+    if !unknown.is_empty() {
+        return Some(found.help(format!(
+            "write `{meant}`, in which nothing stands for {}",
+            name::list(unknown)
+        )));
+    }
+    let found = found.fix(at, default + &limits);
     Some(match doc {
         None => found.help(format!("write `{meant}`")),
         Some(doc) => found

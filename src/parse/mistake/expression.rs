@@ -1,13 +1,13 @@
 //! Forms of expressions that other languages have: `a if c else b`, `a ?? b`, `a is None`, `[f(x) for x in xs]`, `lambda x: a`.
 //! Their help is the whole expression around them as it is written here, where all of it is known.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pest::Parser;
 
-use crate::base::foreign::expression::{Types, Written, around, in_template};
+use crate::base::foreign::expression::{Index, LONGEST, Types, Written, around, in_template};
 use crate::base::foreign::{self, DEFAULT};
-use crate::base::{SourceMap, Span};
+use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, Fact};
 
 use super::super::grammar::{Grammar, Rule};
@@ -24,6 +24,7 @@ pub fn whole(text: &str, at: usize, types: Types) -> Option<Written> {
 /// said once.
 pub fn in_whole(sources: &SourceMap, diags: &mut Diagnostics) {
     let mut said = HashSet::new();
+    let mut indexes: HashMap<FileId, Index> = HashMap::new();
     for mut found in diags.take() {
         if let Some(span) = found.facts.contains(&Fact::Foreign).then(|| found.span())
             && let Some(file) = sources.file(span.file)
@@ -31,11 +32,13 @@ pub fn in_whole(sources: &SourceMap, diags: &mut Diagnostics) {
             let before = file.text.get(..span.start as usize).unwrap_or("");
             let line = before.rfind('\n').map_or(0, |at| at + 1);
             let text = file.text.get(line..).unwrap_or("");
-            let types = Types(&file.text);
+            let types = Types::new(&file.text, indexes.entry(span.file).or_default());
             let found_at = before.len() - line;
-            let whole = match placeholder(text, found_at) {
-                Some(at) => in_placeholder(text, at, types),
-                None => whole(text, found_at, types),
+            let near = found_at <= LONGEST;
+            let whole = match near.then(|| placeholder(text, found_at)) {
+                None => None,
+                Some(Some(at)) => in_placeholder(text, at, types),
+                Some(None) => whole(text, found_at, types),
             };
             if let Some(whole) = whole {
                 let at = Span::new(span.file, line + whole.start, line + whole.end);
@@ -73,7 +76,7 @@ fn written(mut found: Diagnostic, at: Span, whole: Written) -> Diagnostic {
 
 impl Place<'_> {
     fn whole(&self) -> Option<Written> {
-        whole(self.text, self.offset(), Types(self.file))
+        whole(self.text, self.offset(), self.types)
     }
 
     /// A finding with the whole expression as its help, and else its own.

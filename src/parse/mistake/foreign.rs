@@ -93,7 +93,11 @@ pub fn inline_record(place: &Place) -> Option<Diagnostic> {
     }
     let fields = record(place.rest).unwrap_or("{ .. }");
     let word = place.last_word();
-    let before = place.file.get(..place.span.start as usize).unwrap_or("");
+    let before = place
+        .types
+        .text
+        .get(..place.span.start as usize)
+        .unwrap_or("");
     let node = before.rsplit("node ").next().unwrap_or("");
     if word == "output"
         && node

@@ -1,7 +1,7 @@
 //! Mistakes in how a node or a tool begins: its kind, its arguments, its model.
 
 use crate::base::foreign::expression::jump;
-use crate::base::foreign::text::balanced;
+use crate::base::foreign::text::{balanced, split};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 
@@ -90,9 +90,14 @@ pub fn emit_with_arguments(place: &Place) -> Option<Diagnostic> {
     let event = place.last_word();
     let inside = place.rest.strip_prefix('(')?;
     let end = balanced(inside, ')').filter(|_| first_word(place.text) == "emit")?;
-    let fields = inside.get(..end)?.replace('=', ": ");
+    let fields = split(inside.get(..end)?).into_iter().map(|field| {
+        let (name, value) = field.split_once(['=', ':'])?;
+        let named = first_word(name) == name.trim_ascii_end() && !value.starts_with('=');
+        named.then(|| format!("{}: {}", name.trim_ascii_end(), value.trim_ascii()))
+    });
     let at = place.at(0, end + 2);
-    let meant = format!("{{ {} }}", fields.trim_ascii());
+    let fields = fields.collect::<Option<Vec<_>>>()?.join(", ");
+    let meant = format!("{{ {fields} }}");
     let found = place.error_at(
         at,
         format!("fields of `{event}` stand in braces, found `(`"),
@@ -147,7 +152,7 @@ pub fn value_without_name(place: &Place) -> Option<Diagnostic> {
             .filter(|rest| first_word(rest) == *rest)?,
     };
     let begin = (place.span.start as usize).checked_sub(place.offset())?;
-    let (block, _) = place.file.get(..begin)?.rsplit_once('{')?;
+    let (block, _) = place.types.text.get(..begin)?.rsplit_once('{')?;
     let of_values = matches!(last_word(block.trim_ascii_end()), "with" | "set");
     let is_entry = of_values && place.before == word && place.tried(Rule::colon);
     (is_entry && place.text.len() == word.len() + rest.len()).then(|| {

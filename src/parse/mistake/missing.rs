@@ -1,7 +1,7 @@
 //! What is left out: a brace, an arrow, a colon, a comma, a value.
 
 use crate::base::Span;
-use crate::base::foreign::expression::{self, Types};
+use crate::base::foreign::expression;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::grammar::Rule;
@@ -29,7 +29,7 @@ pub fn missing_brace(place: &Place) -> Option<Diagnostic> {
         let field = first_word(entry);
         let behind = entry.get(field.len()..).unwrap_or("").trim_ascii_start();
         let value = behind.strip_prefix([':', '=']);
-        let value = value.and_then(|value| expression::first(value, Types(place.file)));
+        let value = value.and_then(|value| expression::first(value, place.types));
         let entry = match (word, value) {
             ("set" | "with", Some((value, _))) => format!("{word} {{ {field}: {value} }}"),
             ("into", None) if !field.is_empty() => format!("into {{ {field}: {field} }}"),

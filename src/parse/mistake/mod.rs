@@ -19,6 +19,7 @@ pub use expression::{in_whole, whole};
 
 use pest::error::Error;
 
+use crate::base::foreign::expression::Types;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 
@@ -29,8 +30,8 @@ use super::{keyword, message};
 struct Place<'a> {
     /// The text that was read.
     text: &'a str,
-    /// The text of the file that it is part of.
-    file: &'a str,
+    /// The file that it is part of.
+    types: Types<'a>,
     /// What stands before the place, blanks left out.
     before: &'a str,
     /// What stands there.
@@ -75,7 +76,7 @@ impl Place<'_> {
     /// The blanks that the line of the text begins with.
     fn indent(&self) -> &str {
         let start = (self.span.start as usize).saturating_sub(self.offset());
-        let before = self.file.get(..start).unwrap_or("");
+        let before = self.types.text.get(..start).unwrap_or("");
         let line = before
             .get(before.rfind('\n').map_or(0, |at| at + 1)..)
             .unwrap_or("");
@@ -148,7 +149,7 @@ fn innermost_bracket(text: &str) -> Option<(usize, char)> {
 /// Words an error of the grammar in a piece of the text of a file; `base` is where the piece begins there.
 pub fn report(
     text: &str,
-    whole: &str,
+    types: Types,
     base: usize,
     file: FileId,
     error: Error<Rule>,
@@ -156,7 +157,7 @@ pub fn report(
     let at = message::offset(&error);
     let place = Place {
         text,
-        file: whole,
+        types,
         before: text.get(..at).unwrap_or("").trim_ascii_end(),
         rest: text.get(at..).unwrap_or(""),
         tried: message::tried(error.clone()),

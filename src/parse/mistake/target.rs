@@ -1,6 +1,6 @@
 //! Mistakes where a target, an arrow or an arm stands.
 
-use crate::base::foreign::expression::{self, Types, jump};
+use crate::base::foreign::expression::{self, jump};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 
@@ -268,7 +268,7 @@ pub fn condition_on_edge(place: &Place) -> Option<Diagnostic> {
     let condition = place
         .rest
         .get(word.len()..)
-        .and_then(|text| expression::first(text, Types(place.file)));
+        .and_then(|text| expression::first(text, place.types));
     let condition = condition.map_or("CONDITION".to_owned(), |(condition, _)| condition);
     Some(
         place
@@ -410,7 +410,7 @@ fn computed(place: &Place, head: &str) -> Option<Diagnostic> {
             .find(|c: char| !c.is_whitespace())?;
     let text = place.text.get(start..)?;
     // `goto state.n > 1 -> a, b`
-    if let Some((condition, length)) = expression::first(text, Types(place.file))
+    if let Some((condition, length)) = expression::first(text, place.types)
         && let Some(targets) = text.get(length..)?.trim_ascii_start().strip_prefix("->")
         && start + length > place.offset()
     {
@@ -429,7 +429,7 @@ fn computed(place: &Place, head: &str) -> Option<Diagnostic> {
             "write `goto {{ when {condition} -> {target}  else -> {other} }}`"
         )));
     }
-    let (given, length) = jump::given(text, Types(place.file))?;
+    let (given, length) = jump::given(text, place.types)?;
     let jump::Given::Target(target) = &given else {
         return None;
     };

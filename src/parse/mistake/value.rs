@@ -1,6 +1,6 @@
 //! Mistakes in expressions and in blocks of values.
 
-use crate::base::foreign::expression::{self, Types};
+use crate::base::foreign::expression;
 use crate::base::foreign::text::{self as composed, balanced, split};
 use crate::diag::Diagnostic;
 
@@ -24,8 +24,7 @@ pub fn assigning_sign(place: &Place) -> Option<Diagnostic> {
         let behind = place.rest.get(sign.len()..)?;
         let value = match sign {
             "++" | "--" => "1".to_owned(),
-            _ => expression::first(behind, Types(place.file))
-                .map_or("..".to_owned(), |(value, _)| value),
+            _ => expression::first(behind, place.types).map_or("..".to_owned(), |(value, _)| value),
         };
         return Some(
             place
@@ -196,7 +195,7 @@ pub fn expression_for_template(place: &Place) -> Option<Diagnostic> {
     let read = composed::read(written);
     let at = place.before_at(start, start + read.as_ref().map_or(0, |read| read.length));
     let read = read.filter(|read| place.offset() <= start + read.length);
-    let types = Types(place.file);
+    let types = place.types;
     Some(
         match read.and_then(|read| Some((read.template(types)?, read))) {
             Some((template, read)) => {

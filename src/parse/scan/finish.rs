@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::base::foreign::expression::Index;
 use crate::base::{FileId, Span};
 use crate::diag::Diagnostics;
 
@@ -34,6 +35,7 @@ impl<'a> Scan<'a> {
         }
         Scanned {
             text,
+            index: Index::default(),
             lost: self.lost,
             comments: self.comments,
             damaged: self.spoilt,

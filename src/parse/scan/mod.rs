@@ -17,6 +17,7 @@ mod surplus;
 
 use std::borrow::Cow;
 
+use crate::base::foreign::expression::Index;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
@@ -40,6 +41,8 @@ const MAX_TRACED: usize = 16;
 pub struct Scanned<'a> {
     /// The text without comments and what is reported.
     pub text: Cow<'a, str>,
+    /// Of what the text declares.
+    pub index: Index,
     /// Where comments stand.
     pub comments: Comments<'a>,
     /// Stretches of which it isn't certain what was meant.
@@ -295,7 +298,7 @@ impl<'a> Scan<'a> {
         };
         let divides = before.ends_with(operand)
             && closes.len() < behind.len()
-            && [['(', ')'], ['[', ']'], ['{', '}']].into_iter().any(open);
+            && [['(', ')'], ['[', ']']].into_iter().any(open);
         if divides {
             let sign = self.span(self.at, self.at + 2);
             let found = Diagnostic::new(&codes::SYNTAX_ERROR, "`//` begins a comment", sign);

@@ -89,8 +89,23 @@ const NAMED: [(&str, &str); 3] = [
     ("tool_call_id", "call_id"),
 ];
 
+/// Whether a name is that of a function or a method that [`written`] takes apart.
+pub fn knows(name: &str) -> bool {
+    let names = [
+        "dict", "next", "any", "all", "some", "every", "sort", "toSorted", "max", "min", "sum",
+        "list", "tuple", "set", "map", "filter", "includes", "getattr", "count", "remove",
+    ];
+    names.contains(&name)
+}
+
+/// Functions whose arguments may have names here.
+const MAKERS: [&str; 4] = ["user", "assistant", "system", "tool"];
+
 pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Option<Call> {
+    let makes = matches!(function, Node::Plain(name) if MAKERS.contains(&name.as_str()));
+    let has_names = args.iter().any(|(name, _)| !name.is_empty());
     let plain = || {
+        (makes || !has_names).then_some(())?;
         if let Node::Field(of, ".", name) = function
             && !writer.template
             && !METHODS.split(' ').any(|own| own == name)
@@ -145,27 +160,7 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
     };
     let is_method = matches!(function, Node::Field(..)) && !module;
     match (name.as_str(), subject, others) {
-        ("join", Some(Node::Plain(between)), [list]) if is_method && writer.template => {
-            return Some(Call {
-                text: format!("{} | join({between})", writer.operand(list)?),
-                binds: false,
-            });
-        }
-        ("join", Some(Node::Plain(between)), [list])
-            if is_method && between.starts_with(['"', '\'']) && !writer.template =>
-        {
-            return call(format!("{}.join({between})", writer.operand(list)?));
-        }
-        ("split", Some(of), []) if is_method && !writer.template => {
-            return call(format!("{}.split(\" \")", writer.operand(of)?));
-        }
-        ("has" | "defined" | "hasattr", Some(of), []) if writer.template => {
-            return Some(Call {
-                text: format!("{} is defined", writer.operand(of)?),
-                binds: false,
-            });
-        }
-        ("dict", None, []) if !args.is_empty() => {
+        ("dict", None, []) if has_names && given("*").is_none() => {
             let entries = args
                 .iter()
                 .map(|(name, value)| Some(format!("\"{name}\": {}", writer.alone(value)?)));
@@ -173,17 +168,6 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
                 "{{{}}}",
                 entries.collect::<Option<Vec<_>>>()?.join(", ")
             ));
-        }
-        ("next", Some(Node::Each(_, each)), others) if !writer.template => {
-            let other = others.first().map(|other| writer.alone(other));
-            let end = match other {
-                Some(other) => format!("orValue({})", other?),
-                None => "value()".to_owned(),
-            };
-            return call(format!("{}.first().{end}", writer.each(each)?));
-        }
-        ("any" | "all", Some(Node::Each(_, each)), []) if !writer.template => {
-            return call(writer.asked(each, if name == "any" { "exists" } else { "all" })?);
         }
         ("sorted" | "sort" | "toSorted", Some(list), []) => {
             let shown = writer.operand(list)?;
@@ -201,13 +185,58 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
                 |(name, _): &(String, Node)| ["", "key", "reverse"].contains(&name.as_str());
             return args.iter().all(known).then_some(Call { text, binds: true });
         }
-        ("max" | "min", Some(list), []) if given("key").is_some() => {
+        ("max" | "min", Some(list), []) if given("key").is_some() && args.len() == 2 => {
             let end = if name == "max" { "last" } else { "first" };
             let key = key_of(writer, list, given("key")?)?;
             return call(format!(
                 "{}.sort_by({key}).{end}().value()",
                 writer.operand(list)?
             ));
+        }
+        ("max" | "min", None, []) if given("*").is_some() && args.len() == 1 => {
+            return call(format!("{}.{name}()", writer.operand(given("*")?)?));
+        }
+        // Names that the rest doesn't know.
+        _ if has_names => {}
+        ("join", Some(Node::Plain(between)), [list]) if is_method && writer.template => {
+            return Some(Call {
+                text: format!("{} | join({between})", writer.operand(list)?),
+                binds: false,
+            });
+        }
+        ("join", Some(Node::Plain(between)), [list])
+            if is_method && between.starts_with(['"', '\'']) && !writer.template =>
+        {
+            return call(format!("{}.join({between})", writer.operand(list)?));
+        }
+        ("includes", Some(list), [of])
+            if is_method && matches!(writer.shape(list), Some(Shape::List | Shape::Map)) =>
+        {
+            let asked = Node::binary("in", (*of).clone(), list.clone());
+            return Some(Call {
+                text: writer.alone(&asked)?,
+                binds: false,
+            });
+        }
+        ("split", Some(of), []) if is_method && !writer.template => {
+            return call(format!("{}.split(\" \")", writer.operand(of)?));
+        }
+        ("has" | "defined" | "hasattr", Some(of), []) if writer.template => {
+            return Some(Call {
+                text: format!("{} is defined", writer.operand(of)?),
+                binds: false,
+            });
+        }
+        ("next", Some(Node::Each(_, each)), others) if !writer.template => {
+            let other = others.first().map(|other| writer.alone(other));
+            let end = match other {
+                Some(other) => format!("orValue({})", other?),
+                None => "value()".to_owned(),
+            };
+            return call(format!("{}.first().{end}", writer.each(each)?));
+        }
+        ("any" | "all", Some(Node::Each(_, each)), []) if !writer.template => {
+            return call(writer.asked(each, if name == "any" { "exists" } else { "all" })?);
         }
         ("max" | "min", Some(list), []) if !is_method => {
             return call(format!("{}.{name}()", writer.operand(list)?));
@@ -338,13 +367,11 @@ pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Opt
         }
         _ => {}
     }
-    if let ("max" | "min", [(spread, list)]) = (name.as_str(), args)
-        && spread == "*"
-    {
-        return call(format!("{}.{name}()", writer.operand(list)?));
-    }
     let Some(row) = find(name) else {
-        return record(writer, function, args).or_else(plain);
+        return match record(function, args) {
+            Some(record) => call(writer.alone(&record)?),
+            None => plain(),
+        };
     };
     let form = match writer.template {
         true if !row.template.is_empty() => row.template,
@@ -404,20 +431,15 @@ fn got(writer: &Writer, of: &Node, key: &Node, other: &Node) -> Option<Call> {
 }
 
 /// `Doc(id=1)`
-fn record(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Option<Call> {
+fn record(function: &Node, args: &[(String, Node)]) -> Option<Node> {
     let Node::Plain(name) = function else {
         return None;
     };
-    let fields = args.iter().filter(|(field, _)| !field.is_empty());
-    let fields: Vec<_> = fields.cloned().collect();
-    let all = name.starts_with(|c: char| c.is_ascii_uppercase()) && fields.len() == args.len();
-    let record = Node::Record(name.clone(), fields);
-    let text = if all {
-        writer.alone(&record)?
-    } else {
-        return None;
-    };
-    Some(Call { text, binds: true })
+    let named = args
+        .iter()
+        .all(|(field, _)| !["", "*"].contains(&field.as_str()));
+    let is_record = named && name.starts_with(|c: char| c.is_ascii_uppercase());
+    is_record.then(|| Node::Record(name.clone(), args.to_vec()))
 }
 
 /// What to order by.

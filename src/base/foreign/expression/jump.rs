@@ -2,7 +2,7 @@
 //! targets that are chosen by an expression.
 
 use super::show::Writer;
-use super::{Node, Types, read};
+use super::{Budget, Node, Types, read};
 
 /// What is written for a value that a node gives back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,8 @@ impl Given {
 
 /// What is written for the value that a text begins with, and how much of the text that is.
 pub fn given(text: &str, types: Types) -> Option<(Given, usize)> {
-    let (node, length) = read::read(text)?;
     let writer = Writer::new(types);
+    let (node, length) = writer.read(text)?;
     Some((of(&writer, &node)?, length))
 }
 
@@ -82,7 +82,7 @@ static MODELS: [(&str, &str); 9] = [
 
 /// `ChatOpenAI(model="gpt-5-mini", temperature=0)`: what stands behind `model NAME =`.
 pub fn model(text: &str) -> Option<(String, usize)> {
-    let (Node::Call(function, args), length) = read::read(text)? else {
+    let (Node::Call(function, args), length) = read::read(text, &Budget::default())? else {
         return None;
     };
     let name = function.path()?;

@@ -7,9 +7,14 @@ pub mod jump;
 mod read;
 mod show;
 
-pub use call::METHODS;
+pub use call::{METHODS, knows};
+
+use std::cell::{Cell, OnceCell};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::text::{Composed, balanced};
+use show::Writer;
 
 /// A stretch of a text, and what is written in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,15 +27,39 @@ pub struct Written {
     pub here: String,
 }
 
+/// How much of a text is read for one help, in bytes, and how much is written: some forms say a value twice.
+pub const LONGEST: usize = 4_000;
+
+/// How many parts of an expression are read and written for one help.
+const MOST_PARTS: usize = 500;
+
+/// How many of them are left.
+#[derive(Clone)]
+struct Budget(Rc<Cell<usize>>);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(Rc::new(Cell::new(MOST_PARTS)))
+    }
+}
+
+impl Budget {
+    fn take(&self) -> Option<()> {
+        self.0.set(self.0.get().checked_sub(1)?);
+        Some(())
+    }
+}
+
 /// The outermost expression around a place that has another form here.
 pub fn around(text: &str, at: usize, types: Types) -> Option<Written> {
-    starts(text.get(..at)?).into_iter().find_map(|start| {
-        let (node, length) = read::read(text.get(start..)?)?;
+    let before = text.get(..at).filter(|before| before.len() <= LONGEST)?;
+    starts(before).into_iter().find_map(|start| {
+        let writer = Writer::new(types).into_field(text.get(..start)?);
+        let (node, length) = writer.read(text.get(start..)?)?;
         let end = start + length;
         if end <= at || !ends(text.get(end..)?) {
             return None;
         }
-        let writer = show::Writer::new(types).into_field(text.get(..start)?);
         let here = writer.alone(&node)?;
         let same = |text: &str| text.replace([' ', '\n'], "");
         (same(&here) != same(text.get(start..end)?)).then_some(Written { start, end, here })
@@ -39,27 +68,19 @@ pub fn around(text: &str, at: usize, types: Types) -> Option<Written> {
 
 /// An expression as it is written here, and how it binds.
 pub fn expression(written: &str, types: Types) -> Option<String> {
-    show::expression(&whole(written)?, types)
+    Writer::new(types).whole(written)
 }
 
 /// The expression that a text begins with, as it is written here, and how long it is.
 pub fn first(text: &str, types: Types) -> Option<(String, usize)> {
-    let (node, length) = read::read(text)?;
-    Some((show::expression(&node, types)?, length))
+    let writer = Writer::new(types);
+    let (node, length) = writer.read(text)?;
+    Some((writer.alone(&node)?, length))
 }
 
 /// A value as a template has it.
 pub fn in_template(written: &str, types: Types) -> Option<String> {
-    show::in_template(&whole(written)?, types)
-}
-
-fn whole(written: &str) -> Option<Node> {
-    let (node, length) = read::read(written)?;
-    written
-        .get(length..)?
-        .trim_ascii()
-        .is_empty()
-        .then_some(node)
+    Writer::in_template(types).whole(written)
 }
 
 /// Words that stand before an expression.
@@ -146,6 +167,7 @@ pub fn word(text: &str) -> &str {
 enum Shape {
     Text,
     List,
+    Map,
     Int,
     Float,
     Bool,
@@ -153,26 +175,106 @@ enum Shape {
     Other,
 }
 
+/// What is declared under a name.
+#[derive(Debug, Default)]
+struct Declared {
+    /// The first type.
+    ty: Option<String>,
+    /// Whether another declaration has a type of another shape.
+    differs: bool,
+    reducer: Option<String>,
+}
+
+/// What a text declares.
+#[derive(Debug, Default)]
+struct Names {
+    all: HashMap<String, Declared>,
+    /// The fields of its records.
+    records: HashMap<String, Names>,
+}
+
+impl Names {
+    /// Reads what stands behind names and `:`, wherever they do.
+    fn of(text: &str) -> Self {
+        let inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut names = Self::default();
+        let mut before = "";
+        for behind in text.split(':') {
+            let path = before.trim_end_matches(inside);
+            let name = before.get(path.len()..).unwrap_or("");
+            before = behind;
+            if name.is_empty() || path.ends_with(['.', '"', '\'']) {
+                continue;
+            }
+            let line = behind.split('\n').next().unwrap_or("");
+            let reducer = line.split(',').next();
+            let reducer = reducer.and_then(|line| line.split_once(" via "));
+            let own = names.all.entry(name.to_owned()).or_default();
+            own.reducer = own
+                .reducer
+                .take()
+                .or(reducer.map(|(_, name)| word(name).to_owned()));
+            let shape = declared(line);
+            match &own.ty {
+                _ if shape.is_none() => {}
+                Some(first) => own.differs |= declared(first) != shape,
+                None => own.ty = Some(whole_type(line).to_owned()),
+            }
+        }
+        names
+    }
+
+    /// The type that a name is declared with, where all declarations of the name agree in their shape.
+    fn ty(&self, name: &str) -> Option<&str> {
+        let found = self.all.get(name).filter(|found| !found.differs)?;
+        found.ty.as_deref()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.all.get(name).is_some_and(|found| found.ty.is_some())
+    }
+}
+
+/// What a file declares, read when that is first asked for.
+#[derive(Debug, Default)]
+pub struct Index(OnceCell<Names>);
+
 /// The text of a file: of its declarations the types of names are read.
 #[derive(Debug, Clone, Copy)]
-pub struct Types<'t>(pub &'t str);
+pub struct Types<'t> {
+    /// The text.
+    pub text: &'t str,
+    index: &'t Index,
+}
 
 impl<'t> Types<'t> {
-    /// The type that a name is declared with, where all declarations of the name agree in their shape.
-    fn ty(self, name: &str) -> Option<&'t str> {
-        let mut found = self
-            .declarations(name)
-            .filter(|text| declared(text).is_some());
-        let first = found.next()?;
-        let same = found.all(|other| declared(other) == declared(first));
-        same.then(|| whole_type(first))
+    /// Of a file whose index is kept elsewhere.
+    pub fn new(text: &'t str, index: &'t Index) -> Self {
+        Self { text, index }
+    }
+
+    fn names(self) -> &'t Names {
+        self.index.0.get_or_init(|| {
+            let mut names = Names::of(self.text);
+            for (at, begin) in self.text.match_indices("type ") {
+                let named = self.text.get(at + begin.len()..).unwrap_or("");
+                let name = word(named);
+                let body = named
+                    .get(name.len()..)
+                    .and_then(|body| body.strip_prefix(" {"));
+                let fields = body.and_then(|body| body.get(..balanced(body, '}')?));
+                if let Some(fields) = fields {
+                    let record = names.records.entry(name.to_owned());
+                    record.or_insert_with(|| Names::of(fields));
+                }
+            }
+            names
+        })
     }
 
     /// The declarations of the fields of a record.
-    fn fields_of(self, ty: &str) -> Option<Self> {
-        let begin = format!("type {} {{", ty.trim_end_matches('?'));
-        let inside = self.0.split_once(&begin)?.1;
-        Some(Self(inside.get(..balanced(inside, '}')?)?))
+    fn fields_of(self, ty: &str) -> Option<&'t Names> {
+        self.names().records.get(ty.trim_end_matches('?'))
     }
 
     /// Whether a type is that of a record.
@@ -182,27 +284,12 @@ impl<'t> Types<'t> {
 
     /// The reducer that a field is declared with.
     pub fn reducer(self, field: &str) -> Option<&'t str> {
-        let of = |text: &'t str| {
-            let line = text.split(['\n', ',']).next()?;
-            Some(word(line.split_once(" via ")?.1))
-        };
-        self.declarations(field).find_map(of)
+        self.names().all.get(field)?.reducer.as_deref()
     }
 
     /// Whether something of that name is declared.
     pub fn has(self, name: &str) -> bool {
-        self.declarations(name).any(|text| declared(text).is_some())
-    }
-
-    /// What stands behind a name and `:`, wherever it does.
-    fn declarations(self, name: &str) -> impl Iterator<Item = &'t str> {
-        let is_name = !name.is_empty() && word(name) == name;
-        let places = self.0.match_indices(if is_name { name } else { ":" });
-        places.filter_map(move |(at, found)| {
-            let inside = |c: char| c.is_ascii_alphanumeric() || "_.\"'".contains(c);
-            let behind = self.0.get(at + found.len()..)?.strip_prefix(':')?;
-            (is_name && !self.0.get(..at)?.ends_with(inside)).then_some(behind)
-        })
+        self.names().has(name)
     }
 }
 
@@ -237,7 +324,8 @@ fn declared(text: &str) -> Option<Shape> {
         _ if behind.starts_with(['(', '.']) => None,
         _ if behind.starts_with('?') => Some(Shape::Nullable),
         "string" => Some(Shape::Text),
-        "list" | "map" => Some(Shape::List),
+        "list" => Some(Shape::List),
+        "map" => Some(Shape::Map),
         "int" => Some(Shape::Int),
         "float" => Some(Shape::Float),
         "bool" => Some(Shape::Bool),

@@ -2,21 +2,25 @@
 
 use super::super::name::constant;
 use super::super::text;
-use super::{Each, Node, word};
+use super::{Budget, Each, LONGEST, Node, word};
 
 /// How deep brackets are followed.
 const DEPTH: usize = 40;
 
 /// Reads the expression that a text begins with, and how long it is.
-pub fn read(text: &str) -> Option<(Node, usize)> {
+pub fn read(text: &str, budget: &Budget) -> Option<(Node, usize)> {
+    let near = text.get(..text.floor_char_boundary(LONGEST))?;
     let mut reader = Reader {
-        text,
+        text: near,
+        budget,
         at: 0,
         depth: DEPTH,
         open: 0,
     };
     let node = reader.choice()?;
-    Some((node, reader.at))
+    // Else it may go on behind what was read.
+    let ends = reader.at < near.len() || near.len() == text.len();
+    ends.then_some((node, reader.at))
 }
 
 /// `state["x"]`, `state.get("x", y)`
@@ -32,6 +36,7 @@ fn field_of_state(of: &Node, key: &Node) -> Option<Node> {
 
 struct Reader<'t> {
     text: &'t str,
+    budget: &'t Budget,
     at: usize,
     /// How much deeper it may go.
     depth: usize,
@@ -91,6 +96,7 @@ impl<'t> Reader<'t> {
     }
 
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        self.budget.take()?;
         self.depth = self.depth.checked_sub(1)?;
         let found = read(self);
         self.depth += 1;
@@ -196,6 +202,7 @@ impl<'t> Reader<'t> {
         let mut all: Option<Node> = None;
         loop {
             let start = self.at;
+            let is_short = left.path().is_some();
             let next = match self.next_word() {
                 "in" if self.take("in") => {
                     let right = self.sum()?;
@@ -222,9 +229,10 @@ impl<'t> Reader<'t> {
                     (Node::binary(sign, left, right.clone()), right)
                 }
             };
-            // `0 < x < 10`
+            // `0 < x < 10`: what stands between is said twice.
             all = Some(match all {
-                Some(before) => Node::binary("&&", before, next.0),
+                Some(before) if is_short => Node::binary("&&", before, next.0),
+                Some(_) => return None,
                 None => next.0,
             });
             left = next.1;
@@ -309,6 +317,7 @@ impl<'t> Reader<'t> {
     fn operand(&mut self) -> Option<Node> {
         let mut node = self.first()?;
         loop {
+            self.budget.take()?;
             let rest = self.rest();
             node = match rest.chars().next() {
                 // `x!`

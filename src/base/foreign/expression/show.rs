@@ -2,20 +2,9 @@
 
 use super::super::name::error_kind;
 use super::call::{self, kind};
-use super::{Each, Node, Shape, Types, declared, element};
+use super::{Budget, Each, LONGEST, Node, Shape, Types, declared, element, read};
 
-/// It as an expression.
-pub fn expression(node: &Node, types: Types) -> Option<String> {
-    Some(Writer::new(types).value(node)?.text)
-}
-
-/// It as a value in a template, which has Python's words and operators.
-pub fn in_template(node: &Node, types: Types) -> Option<String> {
-    let mut writer = Writer::new(types);
-    writer.template = true;
-    Some(writer.value(node)?.text)
-}
-
+/// Writes one help. What is read for it counts, too.
 #[derive(Clone)]
 pub struct Writer<'t> {
     pub(super) types: Types<'t>,
@@ -24,6 +13,7 @@ pub struct Writer<'t> {
     field: String,
     /// Names of elements, and their types as far as they are known.
     names: Vec<(String, Option<String>)>,
+    budget: Budget,
 }
 
 /// A text, and how its outermost sign binds.
@@ -43,12 +33,9 @@ const PRODUCT: u8 = 6;
 const SIGNED: u8 = 7;
 const OPERAND: u8 = 8;
 
-/// The most that is written: some forms say a value twice.
-const MOST: usize = 4_000;
-
 fn shown(text: impl Into<String>, binds: u8) -> Option<Shown> {
     let text = text.into();
-    (text.len() <= MOST).then_some(Shown { text, binds })
+    (text.len() <= LONGEST).then_some(Shown { text, binds })
 }
 
 impl<'t> Writer<'t> {
@@ -59,7 +46,28 @@ impl<'t> Writer<'t> {
             template: false,
             field: String::new(),
             names: Vec::new(),
+            budget: Budget::default(),
         }
+    }
+
+    /// For values in a template, which has Python's words and operators.
+    pub fn in_template(types: Types<'t>) -> Self {
+        Self {
+            template: true,
+            ..Self::new(types)
+        }
+    }
+
+    /// Reads the expression that a text begins with, and how long it is.
+    pub fn read(&self, text: &str) -> Option<(Node, usize)> {
+        read::read(text, &self.budget)
+    }
+
+    /// A text that is one expression, as it is written here.
+    pub fn whole(&self, written: &str) -> Option<String> {
+        let (node, length) = self.read(written)?;
+        let ends = written.get(length..)?.trim_ascii().is_empty();
+        ends.then(|| self.alone(&node)).flatten()
     }
 
     /// For what is written to a field, whose name and `:` a text ends with.
@@ -97,7 +105,7 @@ impl<'t> Writer<'t> {
             Node::Text(_) => text(),
             Node::Plain(name) => match self.names.iter().rev().find(|(own, _)| own == name) {
                 Some((_, ty)) => ty.clone(),
-                None => self.types.ty(name).map(str::to_owned),
+                None => self.types.names().ty(name).map(str::to_owned),
             },
             Node::Field(of, ".", name)
                 if (name == "text" || name == "content") && **of == Node::plain("reply") =>
@@ -106,7 +114,8 @@ impl<'t> Writer<'t> {
             }
             Node::Field(of, ".", name) => {
                 let own = self.ty(of).and_then(|of| self.types.fields_of(&of));
-                own.unwrap_or(self.types).ty(name).map(str::to_owned)
+                let names = own.unwrap_or_else(|| self.types.names());
+                names.ty(name).map(str::to_owned)
             }
             Node::Index(of, "[", _) => Some(element(&self.ty(of)?)?.to_owned()),
             Node::Part(of, ..) => self.ty(of),
@@ -197,10 +206,11 @@ impl<'t> Writer<'t> {
     }
 
     pub(super) fn value(&self, node: &Node) -> Option<Shown> {
+        self.budget.take()?;
         match node {
             Node::Plain(text) => shown(text, OPERAND),
             Node::Text(_) if self.template => None,
-            Node::Text(text) => shown(text.expression(self.types)?, OPERAND),
+            Node::Text(text) => shown(text.expression(&|value| self.whole(value))?, OPERAND),
             Node::Field(of, sign, name) => self.field(of, sign, name),
             Node::Index(of, sign, index) => self.index(of, sign, index),
             Node::Part(of, from, to) => self.range(of, from.as_deref(), to.as_deref()),
@@ -329,12 +339,19 @@ impl<'t> Writer<'t> {
 
     fn field(&self, of: &Node, sign: &str, name: &str) -> Option<Shown> {
         // The text of a message; its content may have parts.
-        let text = name == "content" && self.types.ty(name).is_none();
+        let has_text = || {
+            let ty = self.ty(of).unwrap_or_default();
+            let own = self.types.fields_of(&ty);
+            *of == Node::plain("reply")
+                || ty.trim_end_matches('?') == "message"
+                || own.is_some_and(|own| own.has("text") && !own.has("content"))
+        };
+        let text = name == "content" && has_text();
         let name = if text { "text" } else { name };
-        if name == "hex" && !self.template && self.types.ty(name).is_none() {
+        if name == "hex" && !self.template && !self.types.has(name) {
             return self.value(of);
         }
-        if name == "length" && !self.template && self.types.ty(name).is_none() {
+        if name == "length" && !self.template && !self.types.has(name) {
             return shown(format!("size({})", self.alone(of)?), OPERAND);
         }
         // What `find` gives may be nothing.
@@ -379,7 +396,8 @@ impl<'t> Writer<'t> {
                     format!("{of}.reverse().slice(0, {count}).reverse()")
                 }
                 (None, Some(Node::Minus(count))) if !text => {
-                    format!("{of}.slice(0, size({of}) - {})", self.part(count, PRODUCT)?)
+                    let count = self.alone(count)?;
+                    format!("{of}.reverse().slice({count}).reverse()")
                 }
                 (Some(Node::Minus(_)), _) | (_, Some(Node::Minus(_))) => return None,
                 (None, Some(_)) if text => format!("{of}.truncate({last})"),
@@ -493,7 +511,7 @@ impl<'t> Writer<'t> {
         let (left_shown, other) = (self.value(left)?, self.part(right, CHOICE)?);
         let value = grouped(left_shown.clone(), OR);
         match shape {
-            Some(Shape::Text | Shape::List | Shape::Int | Shape::Float) => {
+            Some(Shape::Text | Shape::List | Shape::Map | Shape::Int | Shape::Float) => {
                 // It is never null.
                 if sign == "??" {
                     return Some(left_shown);
@@ -533,6 +551,7 @@ impl<'t> Writer<'t> {
 
     /// It where a condition stands, or the contrary of it.
     fn condition(&self, node: &Node, yes: bool) -> Option<Shown> {
+        self.budget.take()?;
         if self.template {
             let plain = self.value(node)?;
             return match yes {
@@ -570,7 +589,7 @@ impl<'t> Writer<'t> {
             Some(Shape::Int) => "0",
             Some(Shape::Float) => "0.0",
             Some(Shape::Nullable) => "null",
-            Some(Shape::List) => {
+            Some(Shape::List | Shape::Map) => {
                 let sign = if yes { ">" } else { "==" };
                 return shown(format!("size({text}) {sign} 0"), RELATION);
             }
@@ -629,7 +648,8 @@ impl<'t> Writer<'t> {
             return (method == "map").then(|| format!("{of}.to_map({names}, {key}, {value})"));
         }
         Some(match when {
-            None if value == names => of,
+            // The elements of a map are its keys.
+            None if value == names && self.shape(&each.of) != Some(Shape::Map) => of,
             None => format!("{of}.{method}({names}, {value})"),
             Some(when) if value == names => format!("{of}.filter({names}, {when})"),
             Some(when) => format!("{of}.{method}({names}, {when}, {value})"),
