@@ -49,17 +49,7 @@ pub fn ways_on(
     diags: &mut Diagnostics,
 ) {
     let led_on = cfg.led_on();
-    let gotos = graph
-        .nodes
-        .entries()
-        .filter_map(|(_, node)| node.goto.as_ref());
-    let workers: Vec<NodeId> = gotos
-        .flat_map(|goto| goto.targets())
-        .filter_map(|target| match &target.kind {
-            TargetKind::Each(each) => each.worker,
-            _ => None,
-        })
-        .collect();
+    let workers = graph.workers();
     for (id, node) in graph.nodes.entries() {
         let edge = edge(cfg, id);
         match (&node.goto, edge) {

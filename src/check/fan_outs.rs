@@ -115,13 +115,7 @@ pub fn passed_over(
 
 /// Warns of routes that each task of a fan-out takes by itself, on what its siblings add to.
 pub fn decided(graph: &Graph, cfg: &ControlFlowGraph, diags: &mut Diagnostics) {
-    let workers: BTreeSet<NodeId> = (graph.jumps().flat_map(|(_, jump)| &jump.to))
-        .filter_map(|target| match &target.kind {
-            TargetKind::Each(each) => each.worker,
-            _ => None,
-        })
-        .collect();
-    for worker in workers {
+    for worker in graph.workers() {
         let Some(block) = cfg.nodes.get(worker) else {
             continue;
         };
@@ -180,18 +174,14 @@ struct Asked {
 impl Asked {
     fn by(graph: &Graph, maker: Maker) -> Self {
         let node = maker.node().and_then(|id| graph.nodes.get(id));
-        let routes: Vec<&Route> = match (maker, node) {
-            (Maker::Start, _) => graph.start.iter().collect(),
-            (Maker::Handler, _) => graph.on_error.iter().collect(),
-            (_, Some(node)) => {
-                let goto = node.goto.iter().map(|goto| &goto.node);
-                goto.chain(node.on_error.as_deref()).collect()
-            }
-            _ => Vec::new(),
+        let route = match maker {
+            Maker::Start => graph.start.as_ref(),
+            Maker::Handler => graph.on_error.as_ref(),
+            Maker::Node(..) | Maker::Join(_) => node.and_then(|node| node.on_error.as_deref()),
         };
         let lets = node.map_or_else(Vec::new, |node| let_values(&node.lets));
-        let routes = routes.into_iter().flat_map(Route::conditions);
-        let asked = routes.chain(node.into_iter().flat_map(Node::asked_ahead));
+        let route = route.into_iter().flat_map(Route::conditions);
+        let asked = route.chain(node.into_iter().flat_map(Node::conditions));
         let paths = asked
             .flat_map(|when| paths(&inlined(when, &lets)))
             .collect();

@@ -1,11 +1,13 @@
 //! All jumps of a graph, each with who makes it. Rules that gather jumps by hand forget one kind or another; here are all.
 
+use std::collections::BTreeSet;
+
 use crate::ast::expr::Expr;
 use crate::ir::{EdgeKind, JoinId, NodeId};
 
 use super::graph::Graph;
 use super::node::{Node, Work};
-use super::target::{Jump, Route, SetItem};
+use super::target::{Jump, Route, SetItem, TargetKind};
 
 /// Who makes a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +63,12 @@ impl Node {
         let required = self.requires.iter().map(|require| &require.condition);
         required.chain(self.skips.iter().map(|skip| &skip.when))
     }
+
+    /// The same, and the conditions of its `goto`.
+    pub fn conditions(&self) -> impl Iterator<Item = &Expr> {
+        let routed = self.goto.iter().flat_map(|goto| goto.node.conditions());
+        self.asked_ahead().chain(routed)
+    }
 }
 
 impl Graph {
@@ -86,6 +94,16 @@ impl Graph {
     pub fn sets(&self) -> impl Iterator<Item = &SetItem> {
         let nodes = self.nodes.iter().flat_map(|node| &node.set);
         nodes.chain(self.jumps().flat_map(|(_, jump)| &jump.set))
+    }
+
+    /// Nodes to which some jump sends a task for each element of a list.
+    pub fn workers(&self) -> BTreeSet<NodeId> {
+        let targets = self.jumps().flat_map(|(_, jump)| &jump.to);
+        let workers = targets.filter_map(|target| match &target.kind {
+            TargetKind::Each(each) => each.worker,
+            _ => None,
+        });
+        workers.collect()
     }
 
     /// Nodes that the graph's `on_error` serves.

@@ -59,7 +59,7 @@ fn clash(writers: &BTreeMap<NodeId, FieldWriters>, mhp: &MayHappenInParallel) ->
         let both = &*partners & &all;
         let beside = both.iter().map(NodeId).filter(|b| b >= a);
         let beside = beside.filter_map(|b| Some((b, first.collide(writers.get(&b)?)?)));
-        let own = first.with_joins().map(|both| (*a, both));
+        let own = first.with_join().map(|both| (*a, both));
         for (b, (first, second)) in own.into_iter().chain(beside) {
             match &mut clash {
                 Some(clash) => clash.also([(*a, first), (b, second)]),

@@ -60,12 +60,17 @@ impl FieldWriters {
         Some((a.1, b.1))
     }
 
-    /// Two writes that may both be made as the task comes to joins last: its own and that of a join, or those of two joins.
-    pub fn with_joins(&self) -> Option<(Write, Write)> {
-        let is_join = |(block, _): &&(BlockId, Write)| matches!(block, BlockId::Join(_));
-        let joins = self.once.iter().flatten().filter(is_join);
-        let mut writes = self.own.into_iter().chain(joins.map(|(_, write)| *write));
-        writes.next().zip(writes.next())
+    /// Two writes that may both be made as the task comes to a join last: another one behind it, and that of the join.
+    pub fn with_join(&self) -> Option<(Write, Write)> {
+        let mut once = self.once.iter().flatten();
+        let (join, write) = once.rfind(|(block, _)| matches!(block, BlockId::Join(_)))?;
+        let mut others = self
+            .once
+            .iter()
+            .flatten()
+            .filter(|(block, _)| block != join);
+        let other = others.next().map(|(_, write)| *write);
+        Some((self.own.or(other)?, *write))
     }
 
     /// What a stand-in writes.

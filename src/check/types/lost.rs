@@ -93,10 +93,8 @@ impl FlowTyping<'_> {
     fn test_of(&self, id: NodeId, place: &str) -> Option<Span> {
         let node = self.graph.nodes.get(id)?;
         let lets = let_values(&node.lets);
-        let routed = node.goto.iter().flat_map(|goto| goto.node.conditions());
-        let mut conditions = node.asked_ahead().chain(routed);
         let shows = |when: &&Expr| self.shown_by([&*inlined(when, &lets)], place).is_some();
-        conditions.find(shows).map(|when| when.span)
+        node.conditions().find(shows).map(|when| when.span)
     }
 
     fn shown_by<'e>(

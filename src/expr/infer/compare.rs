@@ -119,7 +119,7 @@ impl Checker<'_> {
         self.report(found);
     }
 
-    /// The one field of a record that has a value in common with what it is compared with: `error.kind`.
+    /// The first field of a record that may have the value that it is compared with: `error.kind`.
     fn field_to_compare(&self, (left, a): (&Expr, &Type), b: &Type) -> Option<String> {
         let Type::Record(id) = a.without_null() else {
             return None;

@@ -66,7 +66,7 @@ pub fn around(text: &str, at: usize, types: Types) -> Option<Written> {
     })
 }
 
-/// An expression as it is written here, and how it binds.
+/// A text that is one expression, as it is written here.
 pub fn expression(written: &str, types: Types) -> Option<String> {
     Writer::new(types).whole(written)
 }
