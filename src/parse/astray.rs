@@ -95,6 +95,43 @@ pub fn report(
     }
 }
 
+/// `assert reply.text != "", "no text"`: what must hold ahead of the work of a node, or of what a model says.
+pub fn asserted(builder: &Builder, word: &str, start: usize, only: Rule) -> Option<Diagnostic> {
+    let lists = [Rule::only_property, Rule::only_tool_line];
+    let behind = builder.text.get(start + word.len()..)?;
+    if word != "assert" || !lists.contains(&only) {
+        return None;
+    }
+    let (condition, mut length) = expression::condition(behind, builder.types)?;
+    let mut meant = condition.clone();
+    let rest = behind.get(length..)?.trim_start_matches(' ');
+    if let Some(why) = rest.strip_prefix(',').or(rest.strip_prefix("else ")) {
+        let (message, end) = expression::first(why, builder.types)?;
+        length = behind.len() - why.len() + end;
+        meant = format!("{condition} else {message}");
+    }
+    let span = Span::new(builder.file, start, start + word.len() + length);
+    let found = Diagnostic::new(
+        &codes::SYNTAX_ERROR,
+        "`assert` is no property of a node",
+        span,
+    );
+    let words = condition.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let of = |names: &[&str]| words.clone().any(|word| names.contains(&word));
+    if of(&["result", "results", "answer"]) {
+        return Some(found.help(format!(
+            "what a node gives is looked at where it leads on: `goto {{ when {condition} -> NODE  else -> fail(\"why\") }}`"
+        )));
+    }
+    let word = if of(&["reply", "output"]) {
+        "ensure"
+    } else {
+        "require"
+    };
+    let meant = format!("{word} {meant}");
+    Some(found.help(format!("write `{meant}`")).fix(span, meant))
+}
+
 /// `state["answer"] = x`, `n += 1`, `notes.append(x)`, `llm = ChatOpenAI(..)`, `return {"answer": x}`.
 pub fn assigned(
     builder: &Builder,
@@ -160,7 +197,7 @@ pub fn assigned(
         return Some(new(format!("expected {what}, found `{word}`")).help(help));
     }
     let text = behind.get(sign.map_or(0, str::len)..)?.trim_ascii_start();
-    if let Some((model, _)) = jump::model(text) {
+    if let Some((model, _)) = jump::model(text, types) {
         let help = format!("write `model {field} = {model}` beside the graphs");
         return Some(new("a model is declared by a line of its own".to_owned()).help(help));
     }
@@ -268,6 +305,10 @@ pub fn without_word(
             .help("write `when CONDITION -> TARGET`")
             .fix(at(0), "when "),
         ),
+        Rule::only_item if slice.starts_with("@tool") => {
+            let message = "a tool is declared by `tool`, without `@tool`".to_owned();
+            Some(new("@tool".len(), message).help("take it out"))
+        }
         Rule::only_item | Rule::only_member | Rule::only_property | Rule::only_tool_line
             if quoted =>
         {

@@ -256,6 +256,8 @@ impl<'a> Builder<'a> {
         // A bracket that was put where one lacks may stand on the next line.
         let first = self.torn.partition_point(|at| *at < began);
         let mended = self.torn.get(first).is_some_and(|at| *at < start);
+        // Both stand in a correction.
+        let mended = mended || began == start;
         if !between.contains([',', '\n']) && !mended {
             // Of a row without commas, the first one is reported.
             let row = self.unseparated.replace(start);

@@ -310,6 +310,7 @@ impl Builder<'_> {
                 .get(word.len()..)
                 .is_some_and(|rest| rest.trim_ascii_start().starts_with("->"));
         is_arm
+            || only == Rule::only_item && slice.starts_with("@tool")
             || other_word(word, only).is_some()
             || words_of(only).is_some_and(|(words, _)| {
                 words.contains(&word) || name::closest(word, words.iter().copied()).is_some()
@@ -412,6 +413,9 @@ impl Builder<'_> {
         if let Some(found) = super::astray::assigned(self, (word, slice, start), only, what) {
             return Some(found);
         }
+        if let Some(found) = super::astray::asserted(self, word, start, only) {
+            return Some(found);
+        }
         if only == Rule::only_member && word == "edge" {
             return Some(
                 new(
@@ -437,7 +441,15 @@ impl Builder<'_> {
             format!("expected {what}, found `{word}`"),
         );
         let text = self.text.get(start..).unwrap_or("");
-        if let Some(help) = builder::class(text, self.types) {
+        let before = self.text.get(..start).unwrap_or("").trim_ascii_end();
+        let decorated = || {
+            before
+                .lines()
+                .next_back()
+                .is_some_and(|line| line.starts_with("@tool"))
+        };
+        let tool = || builder::tool(text, self.types).filter(|_| decorated());
+        if let Some(help) = builder::class(text, self.types).or_else(tool) {
             return Some(found.help(help));
         }
         let close = name::closest(word, words.iter().copied());

@@ -267,8 +267,10 @@ impl Resolver<'_> {
         };
         let found = Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help);
         let certain = name::certain(word, words.iter().copied()).filter(|_| other.is_none());
+        let surplus = other.is_some_and(|help| help.starts_with("take it out"));
         self.diags.push(match certain {
             Some(meant) => found.fix(attribute.name.span, meant),
+            None if surplus => found.fix(attribute.span, ""),
             None => found,
         });
     }

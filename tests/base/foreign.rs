@@ -383,7 +383,7 @@ fn what_a_node_gives_back_is_written_here() {
         let given = jump::given(written, declared()).map(|(given, _)| given.property());
         assert_eq!(given.as_deref(), Some(here));
     }
-    let model = |text| jump::model(text).map(|(model, _)| model);
+    let model = |text| jump::model(text, declared()).map(|(model, _)| model);
     assert_eq!(
         model("ChatAnthropic(model=\"claude\", temperature=0, max_tokens=100)").as_deref(),
         Some("\"anthropic/claude\" { temperature 0.0, max_tokens 100 }")
@@ -391,5 +391,9 @@ fn what_a_node_gives_back_is_written_here() {
     assert_eq!(
         model("init_chat_model(\"openai:gpt-5-mini\")").as_deref(),
         Some("\"openai/gpt-5-mini\"")
+    );
+    assert_eq!(
+        model("ChatOpenAI(model=\"gpt-5\").with_retry().with_fallbacks([small, b])").as_deref(),
+        Some("\"openai/gpt-5\" { retry 3, fallback [small, b] }")
     );
 }

@@ -10,8 +10,20 @@ pub fn meant(word: &str, known: &[&str]) -> Option<&'static str> {
     fitting.next().map(|(.., help)| *help)
 }
 
+/// What others call a setting of a model or of `retry`.
+pub fn setting(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "fallbacks" | "with_fallbacks" | "fallback_models" | "backup" | "backups" => "fallback",
+        "max_retries" | "retries" | "with_retry" => "retry",
+        "max_completion_tokens" | "max_output_tokens" => "max_tokens",
+        "request_timeout" => "timeout",
+        _ => return None,
+    })
+}
+
 /// The words, the attribute that the help speaks of, the help.
 static TABLE: &[(&[&str], &str, &str)] = &[
+    (&["tool"], "", "take it out: a tool begins with `tool`"),
     (
         &["destructive", "dangerous", "delete"],
         "effect",

@@ -144,6 +144,40 @@ pub fn class(text: &str, types: Types) -> Option<String> {
     })
 }
 
+/// `def search(query: str, k: int = 5) -> str:` with its docstring: the tool that is declared in its place.
+pub fn tool(text: &str, types: Types) -> Option<String> {
+    let head = text.strip_prefix("async ").unwrap_or(text);
+    let (name, inside) = head.strip_prefix("def ")?.split_once('(')?;
+    let end = balanced(inside, ')')?;
+    let params = split(inside.get(..end)?).into_iter().map(|param| {
+        let (name, written) = param.split_once(':')?;
+        let ty = super::ty::read(written.trim_ascii())?.here;
+        let default = written.split_once('=').map(|(_, value)| value);
+        let default = default.and_then(|value| expression::expression(value, types));
+        Some(format!(
+            "{name}: {ty}{}",
+            default.map_or(String::new(), |value| format!(" = {value}"))
+        ))
+    });
+    let params = params.collect::<Option<Vec<_>>>()?.join(", ");
+    let (result, body) = inside.get(end + 1..)?.split_once(":\n")?;
+    let result = result.trim_ascii().strip_prefix("->").map(str::trim_ascii);
+    let result = result.map_or(Some("string".to_owned()), |ty| {
+        Some(super::ty::read(ty)?.here)
+    })?;
+    let quoted = body.trim_ascii_start().strip_prefix("\"\"\"");
+    let doc = quoted.and_then(|text| {
+        text.split(['\n', '"'])
+            .find(|line| !line.trim_ascii().is_empty())
+    });
+    let doc = doc.map_or(String::new(), |doc| {
+        format!(", on the line before it `/// {}`,", doc.trim_ascii())
+    });
+    Some(format!(
+        "write `tool {name}({params}) -> {result}`{doc} and bind what it does in graphc.yaml"
+    ))
+}
+
 /// The arms of a route to the nodes that a list or a dictionary names.
 fn arms(to: &str) -> String {
     let inside = to.trim_matches(['[', ']', '{', '}']);

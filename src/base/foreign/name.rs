@@ -29,6 +29,16 @@ pub fn error_kind(class: &str) -> Option<&'static str> {
     })
 }
 
+/// The function that makes a message of a role.
+pub fn role(role: &str) -> Option<&'static str> {
+    Some(match role {
+        "system" | "developer" => "system",
+        "user" | "human" => "user",
+        "assistant" | "ai" => "assistant",
+        _ => return None,
+    })
+}
+
 /// Where a name is known that is what a node's work gives, or a piece of it.
 pub fn behind_work(name: &str) -> Option<String> {
     if name == "chunk" {
@@ -39,8 +49,12 @@ pub fn behind_work(name: &str) -> Option<String> {
     }
     let found = WORK.iter().find(|(known, ..)| *known == name);
     found.map(|(name, of, more)| {
+        let checked = match *name {
+            "reply" | "output" => "`ensure`, ",
+            _ => "",
+        };
         format!(
-            "`{name}` is known behind the work of {of}{more}: in `set`, `emit` and `goto`, and in a `let` that only they use"
+            "`{name}` is known behind the work of {of}{more}: in {checked}`set`, `emit` and `goto`, and in a `let` that only they use"
         )
     })
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::ast::expr::{Element, Entry, Expr, ExprKind, Literal};
 use crate::base::Span;
-use crate::diag::{Diagnostic, Home, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{MESSAGE, RUN, RecordId, Type};
 use super::checker::Checker;
@@ -117,7 +117,7 @@ impl Checker<'_> {
         let plain = id > RUN && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let start = expr.span.before();
         self.report(match plain {
-            _ if id == MESSAGE => found.help(MADE_BY),
+            _ if id == MESSAGE => found.help(MADE_BY).fact(Fact::Foreign),
             true => found
                 .help(format!("write the record: `{name} {{ {key}: .. }}`"))
                 .fix(start, format!("{name} ")),

@@ -8,6 +8,7 @@ use super::super::ty::{EnumId, MESSAGE, RecordId, TEXT, Type};
 use super::checker::Checker;
 use super::null::without_null;
 use super::path::path;
+use super::record::MADE_BY;
 use super::relation::{Texts, assignable, texts};
 
 impl Checker<'_> {
@@ -131,6 +132,10 @@ impl Checker<'_> {
             let value = path(expr).unwrap_or_else(|| "..".to_owned());
             return found.help(format!("its text is `{value}.text`"));
         }
+        // `["user", "hello"]`
+        if let (ExprKind::List(_), Type::Record(MESSAGE)) = (&expr.kind, to) {
+            return found.help(MADE_BY).fact(Fact::Foreign);
+        }
         if let (Type::Record(from), Type::Record(to)) = (from, to) {
             return found.maybe_help(self.record_gap(*from, *to));
         }
@@ -198,12 +203,13 @@ impl Checker<'_> {
         {
             return found.help(format!("write `{text}`, without quotes"));
         }
-        if *from == Type::Json && value == "answer" {
-            let call = conversion(from, to).unwrap_or("string");
-            return found.help(format!(
-                "say what the answer is, `expect {}` in the node, or convert it: `{call}(answer)`",
-                self.types.show(to)
-            ));
+        if *from == Type::Json
+            && let Some(asked) = self.expected_answer(&value, to)
+        {
+            return found.help(match conversion(from, to) {
+                Some(call) => format!("{asked}, or convert it: `{call}({value})`"),
+                None => asked,
+            });
         }
         if let (Type::Json, Type::Union(members)) = (from, to) {
             let calls = members.iter().filter_map(|member| conversion(from, member));
@@ -220,6 +226,19 @@ impl Checker<'_> {
             }
             _ => format!("convert it: `{call}({value})`"),
         }))
+    }
+
+    /// What says the type of an answer, or of a part of it.
+    fn expected_answer(&self, value: &str, to: &Type) -> Option<String> {
+        let ty = self.types.show(to);
+        let field = value.strip_prefix("answer")?;
+        if field.is_empty() {
+            return Some(format!("say what the answer is, `expect {ty}` in the node"));
+        }
+        let field = field.strip_prefix('.').filter(|name| !name.contains('.'))?;
+        Some(format!(
+            "say what the answer is, `type NAME {{ {field}: {ty} }}` beside the graphs and `expect NAME` in the node"
+        ))
     }
 
     fn text_for_enum(&self, expr: &Expr, text: &str, id: EnumId) -> Diagnostic {

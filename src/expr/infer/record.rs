@@ -6,7 +6,7 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, RecordField as Written};
 use crate::base::Span;
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, Home, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{MESSAGE, RecordField, RecordId, Type};
 use super::checker::{Checker, Taker};
@@ -165,9 +165,12 @@ impl Checker<'_> {
             let first = missing.first().copied().unwrap_or_default();
             let give = format!("give it a value: `{} {{ {first}: .. }}`", record.name);
             let message = format!("`{}` lacks the {word} {}", record.name, list(missing));
-            self.report(
-                Diagnostic::new(&codes::MISSING_FIELD, message, span).help(help.unwrap_or(give)),
-            );
+            let found = Diagnostic::new(&codes::MISSING_FIELD, message, span);
+            let found = found.help(help.unwrap_or(give));
+            self.report(match id {
+                MESSAGE => found.fact(Fact::Foreign),
+                _ => found,
+            });
         }
     }
 }

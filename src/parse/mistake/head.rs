@@ -76,11 +76,14 @@ pub fn model_text(place: &Place) -> Option<Diagnostic> {
     )))
 }
 
-/// `model m = ChatOpenAI(model="gpt-5-mini")`
+/// `model m = ChatOpenAI(model="gpt-5-mini")`, `model m = "openai/gpt-5".with_fallbacks([small])`
 pub fn model_maker(place: &Place) -> Option<Diagnostic> {
-    let declares = first_word(place.text) == "model" && place.before.ends_with('=');
-    let (meant, length) = declares.then(|| jump::model(place.rest))??;
-    let at = place.at(0, length);
+    let (head, value) = place.text.split_once('=')?;
+    let value = value.trim_ascii_start();
+    let start = place.text.len() - value.len();
+    let declares = first_word(head) == "model" && !head.contains('{') && place.offset() >= start;
+    let (meant, length) = declares.then(|| jump::model(value, place.types))??;
+    let at = place.before_at(start, start + length);
     let found = place.error_at(at, "a model is named by a text, `provider/model`");
     Some(found.help(format!("write `{meant}`")).fix(at, meant))
 }
@@ -120,6 +123,37 @@ pub fn typed_let(place: &Place) -> Option<Diagnostic> {
     let at = place.before_at(place.before.len(), place.offset() + end);
     let found = place.error_at(at, format!("the type of `{name}` is that of its value"));
     Some(found.help(format!("write `let {name} = ..`")).fix(at, " "))
+}
+
+/// `node ok: interrupt("Publish?") -> done {`
+pub fn interrupt_with_question(place: &Place) -> Option<Diagnostic> {
+    let inside = place.rest.strip_prefix('(')?;
+    let is_head = first_word(place.text) == "node" && place.last_word() == "interrupt";
+    let end = balanced(inside, ')').filter(|_| is_head)?;
+    let question = inside.get(..end)?.trim_ascii();
+    let ask = format!("ask {question}  expect bool");
+    let found = place.error_at(
+        place.at(0, end + 2),
+        "what `interrupt` asks stands in its braces",
+    );
+    let behind = inside.get(end + 1..)?;
+    let Some((head, _)) = behind
+        .split_once('{')
+        .filter(|(head, _)| !head.contains('\n'))
+    else {
+        let meant = format!(" {{ {ask} }}");
+        return Some(
+            found
+                .help(format!("write `{}`", meant.trim_ascii()))
+                .fix(place.at(0, end + 2), meant),
+        );
+    };
+    let at = place.at(0, end + 2 + head.len() + 1);
+    Some(
+        found
+            .help(format!("write `{ask}` there, or another type than `bool`"))
+            .fix(at, format!("{head}{{ {ask} ")),
+    )
 }
 
 /// `subgraph(Sub)`, `call(find)`

@@ -163,7 +163,7 @@ pub fn report(
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 96] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 97] = [
         parameter::item_with_arguments,
         parameter::written_type,
         parameter::types_in_angles,
@@ -189,6 +189,7 @@ pub fn report(
         head::emit_with_arguments,
         head::typed_let,
         head::kind_with_arguments,
+        head::interrupt_with_question,
         head::value_without_name,
         expression::operator,
         spread::spread,

@@ -182,6 +182,9 @@ impl Resolver<'_> {
         let other = match (kind, word) {
             ("agent", "parallel") => Some("parallel_tools"),
             ("tools", "parallel_tools") => Some("parallel"),
+            ("interrupt", "prompt") => Some("ask"),
+            ("interrupt", "output") => Some("expect"),
+            ("llm" | "agent", "ask") => Some("prompt"),
             _ => None,
         };
         self.diags.push(match (other, kind, word) {

@@ -163,6 +163,18 @@ impl Resolver<'_> {
 
     fn fallback(&mut self, file: FileId, setting: &ModelSetting) -> Vec<Spanned<ModelId>> {
         let SettingValue::Names(names) = &setting.value else {
+            if let SettingValue::Expr(one) = &setting.value
+                && let ExprKind::Ident(name) = &one.kind
+            {
+                let message = format!("`fallback` is `{name}`, expected a list of models");
+                let found = Diagnostic::new(&codes::BAD_VALUE, message, one.span);
+                self.diags.push(
+                    found
+                        .help(format!("write `[{name}]`"))
+                        .fix(one.span, format!("[{name}]")),
+                );
+                return Vec::new();
+            }
             let expected = "a list of models such as `[backup]`";
             self.wrong_kind::<()>(&setting.key, &setting.value, expected);
             return Vec::new();

@@ -4,7 +4,7 @@ use crate::ast::Name;
 use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::SettingValue;
 use crate::ast::node::{RetrySetting, RetrySpec};
-use crate::base::FileId;
+use crate::base::{FileId, foreign};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{ErrorKind, Retry};
 
@@ -177,8 +177,11 @@ impl Resolver<'_> {
     pub fn unknown_setting(&mut self, of: &str, key: &Name, keys: &[&str]) {
         let message = format!("{of} has no setting `{}`", key.node);
         let found = Diagnostic::new(&codes::UNKNOWN_SETTING, message, key.span);
+        let meant = foreign::attribute::setting(&key.node).filter(|meant| keys.contains(meant));
         let keys = keys.iter().copied();
-        self.diags
-            .push(found.meant(key.span, &key.node, keys, "it has"));
+        self.diags.push(match meant {
+            Some(meant) => found.help(format!("write `{meant}`")).fix(key.span, meant),
+            None => found.meant(key.span, &key.node, keys, "it has"),
+        });
     }
 }

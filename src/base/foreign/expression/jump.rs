@@ -1,6 +1,7 @@
 //! What a node of LangGraph's gives back, `{"x": 1}`, `Command(goto="a", update={..})`, `[Send("a", {..}) for x in xs]`, and
 //! targets that are chosen by an expression.
 
+use super::super::text::{balanced, split};
 use super::show::Writer;
 use super::{Budget, Node, Types, read};
 
@@ -80,43 +81,78 @@ static MODELS: [(&str, &str); 9] = [
     ("init_chat_model", ""),
 ];
 
-/// `ChatOpenAI(model="gpt-5-mini", temperature=0)`: what stands behind `model NAME =`.
-pub fn model(text: &str) -> Option<(String, usize)> {
-    let (Node::Call(function, args), length) = read::read(text, &Budget::default())? else {
-        return None;
-    };
-    let name = function.path()?;
-    let (_, provider) = MODELS.iter().find(|(known, _)| *known == name)?;
-    let arg = |wanted: &[&str]| {
-        let found = args
-            .iter()
-            .find(|(name, _)| wanted.contains(&name.as_str()));
-        found.and_then(|(_, arg)| arg.path())
-    };
-    let named = arg(&["model", "model_name", ""])?;
-    let named = named.trim_matches(['"', '\'']).replacen(':', "/", 1);
-    let mut settings = Vec::new();
-    // Models that reason take none.
-    let reasons = ["gpt-5", "o1", "o3", "o4"].iter().any(|one| {
-        named
-            .rsplit('/')
-            .next()
-            .is_some_and(|name| name.starts_with(one))
-    });
-    if let Some(value) = arg(&["temperature"]).filter(|_| !reasons) {
-        settings.push(format!("temperature {}", float(&value)));
-    }
-    if let Some(value) = arg(&["max_tokens", "max_completion_tokens"]) {
-        settings.push(format!("max_tokens {value}"));
-    }
-    if let Some(value) = arg(&["timeout", "request_timeout"]) {
-        settings.push(format!("timeout {value}s"));
-    }
+/// `ChatOpenAI(model="gpt-5-mini", temperature=0)`, `"openai/gpt-5".with_fallbacks([small])`: what stands behind `model NAME =`.
+pub fn model(text: &str, types: Types) -> Option<(String, usize)> {
+    let (node, length) = read::read(text, &Budget::default())?;
+    let (named, settings) = made(&node, types)?;
     let settings = match settings.as_slice() {
         [] => String::new(),
         settings => format!(" {{ {} }}", settings.join(", ")),
     };
-    Some((format!("\"{provider}{named}\"{settings}"), length))
+    let is_call = matches!(node, Node::Call(..));
+    is_call.then_some((format!("\"{named}\"{settings}"), length))
+}
+
+/// The name of a model with its provider, and the settings that are given for it.
+fn made(node: &Node, types: Types) -> Option<(String, Vec<String>)> {
+    let (function, args) = match node {
+        Node::Plain(text) if text.starts_with(['"', '\'']) => {
+            return Some((text.trim_matches(['"', '\'']).to_owned(), Vec::new()));
+        }
+        Node::Plain(name) => return declared(name, types),
+        Node::Call(function, args) => (&**function, args),
+        _ => return None,
+    };
+    let arg = |wanted: &[&str]| {
+        let found = args
+            .iter()
+            .find(|(name, _)| wanted.contains(&name.as_str()));
+        found.map(|(_, arg)| arg)
+    };
+    if let Node::Field(of, ".", method) = function {
+        let (named, mut settings) = made(of, types)?;
+        settings.push(match (method.as_str(), args.first()) {
+            ("with_fallbacks", Some((_, Node::List(models)))) => {
+                let models = models.iter().map(Node::path).collect::<Option<Vec<_>>>()?;
+                format!("fallback [{}]", models.join(", "))
+            }
+            ("with_retry", _) => {
+                let count = arg(&["stop_after_attempt"]).and_then(Node::path);
+                format!("retry {}", count.unwrap_or_else(|| "3".to_owned()))
+            }
+            _ => return None,
+        });
+        return Some((named, settings));
+    }
+    let name = function.path()?;
+    let (_, provider) = MODELS.iter().find(|(known, _)| *known == name)?;
+    let named = arg(&["model", "model_name", ""])?.path()?;
+    let named = named.trim_matches(['"', '\'']).replacen(':', "/", 1);
+    let mut settings = Vec::new();
+    // Models that reason take none.
+    let own = named.rsplit('/').next().unwrap_or_default();
+    let reasons = ["gpt-5", "o1", "o3", "o4"];
+    let reasons = reasons.iter().any(|one| own.starts_with(one));
+    if let Some(value) = arg(&["temperature"]).filter(|_| !reasons) {
+        settings.push(format!("temperature {}", float(&value.path()?)));
+    }
+    if let Some(value) = arg(&["max_tokens", "max_completion_tokens"]) {
+        settings.push(format!("max_tokens {}", value.path()?));
+    }
+    if let Some(value) = arg(&["timeout", "request_timeout"]) {
+        settings.push(format!("timeout {}s", value.path()?));
+    }
+    Some((format!("{provider}{named}"), settings))
+}
+
+/// The same of a model that the text declares.
+fn declared(name: &str, types: Types) -> Option<(String, Vec<String>)> {
+    let (_, declared) = types.text.split_once(&format!("model {name} = \""))?;
+    let (named, behind) = declared.split_once('"')?;
+    let inside = behind.trim_ascii_start().strip_prefix('{');
+    let settings = inside.and_then(|inside| inside.get(..balanced(inside, '}')?));
+    let lines = settings.unwrap_or_default().lines().flat_map(split);
+    Some((named.to_owned(), lines.map(str::to_owned).collect()))
 }
 
 /// A number as a `float`.

@@ -78,6 +78,13 @@ pub fn first(text: &str, types: Types) -> Option<(String, usize)> {
     Some((writer.alone(&node)?, length))
 }
 
+/// The same of a condition.
+pub fn condition(text: &str, types: Types) -> Option<(String, usize)> {
+    let writer = Writer::new(types);
+    let (node, length) = writer.read(text)?;
+    Some((writer.asks(&node)?, length))
+}
+
 /// A value as a template has it.
 pub fn in_template(written: &str, types: Types) -> Option<String> {
     Writer::in_template(types).whole(written)

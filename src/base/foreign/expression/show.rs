@@ -1,6 +1,6 @@
 //! From tree to text.
 
-use super::super::name::error_kind;
+use super::super::name::{error_kind, role};
 use super::call::{self, kind};
 use super::{Budget, Each, LONGEST, Node, Shape, Types, declared, element, read};
 
@@ -216,12 +216,18 @@ impl<'t> Writer<'t> {
             Node::Part(of, from, to) => self.range(of, from.as_deref(), to.as_deref()),
             Node::Call(function, args) => self.call(function, args),
             Node::List(values) if values.iter().any(is_spread) => self.joined(values),
-            Node::List(values)
-                if let [first, text] = values.as_slice()
-                    && let Some(role) = role(first)
-                    && !self.template =>
+            Node::List(_) | Node::Map(_)
+                if !self.template
+                    && let Some((role, text)) = message(node) =>
             {
                 shown(format!("{role}({})", self.alone(text)?), OPERAND)
+            }
+            Node::List(values) if values.iter().any(|value| placeholder(value).is_some()) => {
+                let values = values.iter().map(|value| match placeholder(value) {
+                    Some(field) => Node::Spread(field.into()),
+                    None => value.clone(),
+                });
+                self.joined(&values.collect::<Vec<_>>())
             }
             Node::List(values) => shown(format!("[{}]", self.all(values)?), OPERAND),
             Node::Spread(_) => None,
@@ -698,18 +704,51 @@ fn kind_of_error(class: &Node) -> Option<String> {
     }
 }
 
-/// `("system", "x")`: the role of a message, by the function that makes one.
-fn role(node: &Node) -> Option<&'static str> {
-    let Node::Plain(role) = node else {
-        return None;
+/// `("system", "x")`, `{"role": "system", "content": "x"}`: the function that makes the message, and its text.
+fn message(node: &Node) -> Option<(&'static str, &Node)> {
+    let plain = |node: &Node| match node {
+        Node::Plain(text) => Some(text.trim_matches(['"', '\'']).to_owned()),
+        _ => None,
     };
-    Some(match role.trim_matches(['"', '\'']) {
-        _ if !role.starts_with(['"', '\'']) => return None,
-        "system" => "system",
-        "user" | "human" => "user",
-        "assistant" | "ai" => "assistant",
+    let (who, text) = match node {
+        Node::List(pair) => match pair.as_slice() {
+            [who @ Node::Plain(quoted), text] if quoted.starts_with(['"', '\'']) => (who, text),
+            _ => return None,
+        },
+        Node::Map(entries) => match entries.as_slice() {
+            [(first, who), (second, text)]
+                if plain(first)? == "role" && plain(second)? == "content" =>
+            {
+                (who, text)
+            }
+            _ => return None,
+        },
         _ => return None,
-    })
+    };
+    Some((role(&plain(who)?)?, text))
+}
+
+/// `("placeholder", "{messages}")`, `MessagesPlaceholder("messages")`: the field whose messages stand there.
+fn placeholder(node: &Node) -> Option<Node> {
+    let named = match node {
+        Node::List(pair) => match pair.as_slice() {
+            [Node::Plain(word), Node::Plain(named)]
+                if word.trim_matches(['"', '\'']) == "placeholder" =>
+            {
+                named
+            }
+            _ => return None,
+        },
+        Node::Call(function, args) if function.path()? == "MessagesPlaceholder" => {
+            match args.first()? {
+                (_, Node::Plain(named)) => named,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let name = named.trim_matches(['"', '\'', '{', '}']).to_owned();
+    Some(Node::Field(Node::plain("state").into(), ".", name))
 }
 
 fn is_size(node: &Node) -> bool {
