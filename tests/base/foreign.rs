@@ -274,6 +274,13 @@ fn expressions_of_other_languages_are_written_here() {
         ),
         ("state.xs.insert(0, x)", "[x] + state.xs"),
         (
+            "max(state.names, default=\"\")",
+            "size(state.names) > 0 ? state.names.max() : \"\"",
+        ),
+        ("list(map(str, state.xs))", "state.xs.map(x, string(x))"),
+        ("round(state.f, 2)", "math.round(state.f * 100.0) / 100.0"),
+        ("math.abs(min(a, b, c))", "math.abs(math.least(a, b, c))"),
+        (
             "state.o.orValue(\"x\")",
             "state.o == null ? \"x\" : state.o",
         ),
@@ -310,6 +317,10 @@ fn expressions_of_other_languages_are_written_here() {
         ),
         ("state.o is not None", "state.o is not none"),
         ("has(state.o)", "state.o is defined"),
+        (
+            "json.dumps(state.xs, indent=2) | upper",
+            "(state.xs | tojson(indent=2)) | upper",
+        ),
     ] {
         assert_eq!(in_template(written, declared()).as_deref(), Some(here));
     }
@@ -323,7 +334,7 @@ fn expressions_of_other_languages_are_written_here() {
         ("log: state.log.extend([s])", "[s]"),
         ("names: state.log.append(s)", "state.log + [s]"),
     ] {
-        let found = around(written, written.len() - 4, declared());
+        let found = around(written, written.rfind('.').unwrap() + 1, declared());
         assert_eq!(found.map(|found| found.here).as_deref(), Some(here));
     }
     // The outermost expression, and nothing where it is right.

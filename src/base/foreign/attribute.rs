@@ -5,9 +5,9 @@ use super::text::split;
 
 /// What is written for an attribute, of those in `known` where it is one.
 pub fn meant(word: &str, known: &[&str]) -> Option<&'static str> {
-    let found = TABLE.iter().filter(|(words, ..)| words.contains(&word));
-    let mut fitting = found.filter(|(_, needs, _)| needs.is_empty() || known.contains(needs));
-    fitting.next().map(|(.., help)| *help)
+    let mut rows = super::rows(TABLE, word);
+    let fitting = rows.find(|[_, needs, _]| needs.is_empty() || known.contains(needs));
+    fitting.map(|[help, ..]| help)
 }
 
 /// What others call a setting of a model or of `retry`.
@@ -21,139 +21,30 @@ pub fn setting(word: &str) -> Option<&'static str> {
     })
 }
 
-/// The words, the attribute that the help speaks of, the help.
-static TABLE: &[(&[&str], &str, &str)] = &[
-    (&["tool"], "", "take it out: a tool begins with `tool`"),
-    (
-        &["destructive", "dangerous", "delete"],
-        "effect",
-        "write `@effect(destructive)`",
-    ),
-    (
-        &["write", "writes", "mutates", "mutation"],
-        "effect",
-        "write `@effect(write)`",
-    ),
-    (
-        &["read", "readonly", "read_only", "pure", "safe"],
-        "effect",
-        "write `@effect(read)`",
-    ),
-    (
-        &[
-            "confirm",
-            "approval",
-            "approved",
-            "human",
-            "hitl",
-            "interrupt",
-        ],
-        "approve",
-        "write `@approve`",
-    ),
-    (
-        &["retry", "retries"],
-        "",
-        "attempts are set where the tool is used: `retry 3` in a node or in the graph",
-    ),
-    (
-        &["cache", "cached"],
-        "",
-        "write `cache { ttl 1h }` in the node that calls it",
-    ),
-    (
-        &["optional", "nullable"],
-        "",
-        "what may be null has a `?` behind its type: `string?`",
-    ),
-    (
-        &["required", "notnull", "not_null"],
-        "",
-        "what has neither a `?` nor a default is required: take it out",
-    ),
-    (
-        &["default"],
-        "",
-        "a default stands behind `=`: `n: int = 1`",
-    ),
-    (
-        &["reducer", "reduce"],
-        "",
-        "a reducer stands behind `via`: `xs: list<string> via append`",
-    ),
-    (
-        &["enum", "oneof", "literal"],
-        "",
-        "write the texts as a type: `\"a\" | \"b\"`",
-    ),
-    (
-        &["description", "describe", "doc", "title", "help", "comment"],
-        "desc",
-        "write `@desc(\"..\")`, or `///` on the line before",
-    ),
-    (
-        &[
-            "description",
-            "describe",
-            "desc",
-            "doc",
-            "title",
-            "help",
-            "comment",
-        ],
-        "",
-        "write it behind `///` on the line before",
-    ),
-    (
-        &["minimum", "ge", "gte", "gt", "min_value", "positive"],
-        "min",
-        "write `@min(..)`",
-    ),
-    (
-        &["maximum", "le", "lte", "lt", "max_value"],
-        "max",
-        "write `@max(..)`",
-    ),
-    (
-        &[
-            "minlength",
-            "min_length",
-            "minLength",
-            "maxlength",
-            "max_length",
-            "maxLength",
-            "min_items",
-            "max_items",
-            "minItems",
-            "maxItems",
-            "length",
-            "size",
-            "range",
-        ],
-        "len",
-        "write `@len(LEAST, MOST)`",
-    ),
-    (
-        &["regex", "regexp", "match", "matches", "format"],
-        "pattern",
-        "write `@pattern(\"..\")`",
-    ),
-    (
-        &["sensitive", "pii", "confidential", "hidden"],
-        "private",
-        "write `@private`",
-    ),
-    (
-        &["password", "credential", "token"],
-        "secret",
-        "write `@secret`",
-    ),
-    (
-        &["tainted", "unsafe", "external"],
-        "untrusted",
-        "write `@untrusted`",
-    ),
-];
+/// The words, the help, the attribute that it speaks of.
+static TABLE: &str = r#"
+tool => take it out: a tool begins with `tool`
+destructive/dangerous/delete => write `@effect(destructive)` => effect
+write/writes/mutates/mutation => write `@effect(write)` => effect
+read/readonly/read_only/pure/safe => write `@effect(read)` => effect
+confirm/approval/approved/human/hitl/interrupt => write `@approve` => approve
+retry/retries => attempts are set where the tool is used: `retry 3` in a node or in the graph
+cache/cached => write `cache { ttl 1h }` in the node that calls it
+optional/nullable => what may be null has a `?` behind its type: `string?`
+required/notnull/not_null => what has neither a `?` nor a default is required: take it out
+default => a default stands behind `=`: `n: int = 1`
+reducer/reduce => a reducer stands behind `via`: `xs: list<string> via append`
+enum/oneof/literal => write the texts as a type: `"a" | "b"`
+description/describe/doc/title/help/comment => write `@desc("..")`, or `///` on the line before => desc
+description/describe/desc/doc/title/help/comment => write it behind `///` on the line before
+minimum/ge/gte/gt/min_value/positive => write `@min(..)` => min
+maximum/le/lte/lt/max_value => write `@max(..)` => max
+minlength/min_length/minLength/maxlength/max_length/maxLength/min_items/max_items/minItems/maxItems/length/size/range => write `@len(LEAST, MOST)` => len
+regex/regexp/match/matches/format => write `@pattern("..")` => pattern
+sensitive/pii/confidential/hidden => write `@private` => private
+password/credential/token => write `@secret` => secret
+tainted/unsafe/external => write `@untrusted` => untrusted
+"#;
 
 /// What the arguments of `Field(..)` say of a field.
 #[derive(Default)]

@@ -29,7 +29,7 @@ pub fn read(text: &str, types: Types) -> Option<BuilderCall> {
         .filter(|_| !head.contains(odd))?
         .trim_ascii();
     let method = call.rsplit('.').next()?;
-    let (_, form, place, whole) = TABLE.iter().find(|(names, ..)| names.contains(&method))?;
+    let [form, place, whole] = super::rows(TABLE, method).next()?;
     let end = balanced(inside, ')')?;
     let args = split(inside.get(..end)?);
     let stops = args
@@ -37,7 +37,7 @@ pub fn read(text: &str, types: Types) -> Option<BuilderCall> {
         .find_map(|arg| arg.strip_prefix("interrupt_before="));
     let (form, place, whole) = match stops.filter(|_| method == "compile") {
         Some(_) => (STOP, STOPPED, false),
-        None => (*form, *place, *whole),
+        None => (form, place, whole == "all"),
     };
     let stop = stops.and_then(|stops| {
         stops
@@ -212,60 +212,18 @@ const STOP: &str = "interrupt gate before STOP { ask \"Go on?\"  expect bool }";
 
 const STOPPED: &str =
     "in the braces of the graph, and `skip when !gate -> end` in those of node `STOP`";
-const GRAPH: &str = "in the braces of the graph";
-const NODE: &str = "in the braces of the node";
 
 /// Methods, what is written for them and where, whether that is all.
-static TABLE: &[(&[&str], &str, &str, bool)] = &[
-    (&["add_edge", "addEdge"], "FIRST -> SECOND", GRAPH, true),
-    (
-        &["set_entry_point", "setEntryPoint"],
-        "start -> FIRST",
-        GRAPH,
-        true,
-    ),
-    (
-        &["set_finish_point", "setFinishPoint"],
-        "FIRST -> end",
-        GRAPH,
-        true,
-    ),
-    (
-        &["add_node", "addNode"],
-        "node FIRST: update { set { field: value } }",
-        GRAPH,
-        false,
-    ),
-    (
-        &["add_conditional_edges", "addConditionalEdges"],
-        "goto { ARMS }",
-        "in the braces of node `FIRST`",
-        false,
-    ),
-    (&["compile", "StateGraph"], "", GRAPH, true),
-    (
-        &["with_structured_output", "withStructuredOutput"],
-        "output FIRST",
-        NODE,
-        true,
-    ),
-    (&["bind_tools", "bindTools"], "tools FIRST", NODE, true),
-    (
-        &["invoke", "ainvoke"],
-        "messages VALUE",
-        "in the braces of the `llm` node that asks the model",
-        false,
-    ),
-    (
-        &["create_react_agent", "create_agent"],
-        "node NAME: agent -> end { model FIRST  messages state.messages  tools TOOLS  set { messages: transcript } }",
-        GRAPH,
-        false,
-    ),
-    (
-        &["writer", "get_stream_writer", "dispatch_custom_event"],
-        "emit EVENT { FIELDS }",
-        "in the braces of the node, and declare `event EVENT { .. }` beside the graphs",
-        false,
-    ),
-];
+static TABLE: &str = "
+add_edge/addEdge => FIRST -> SECOND => in the braces of the graph => all
+set_entry_point/setEntryPoint => start -> FIRST => in the braces of the graph => all
+set_finish_point/setFinishPoint => FIRST -> end => in the braces of the graph => all
+add_node/addNode => node FIRST: update { set { field: value } } => in the braces of the graph
+add_conditional_edges/addConditionalEdges => goto { ARMS } => in the braces of node `FIRST`
+compile/StateGraph =>  => in the braces of the graph => all
+with_structured_output/withStructuredOutput => output FIRST => in the braces of the node => all
+bind_tools/bindTools => tools FIRST => in the braces of the node => all
+invoke/ainvoke => messages VALUE => in the braces of the `llm` node that asks the model
+create_react_agent/create_agent => node NAME: agent -> end { model FIRST  messages state.messages  tools TOOLS  set { messages: transcript } } => in the braces of the graph
+writer/get_stream_writer/dispatch_custom_event => emit EVENT { FIELDS } => in the braces of the node, and declare `event EVENT { .. }` beside the graphs
+";

@@ -27,10 +27,17 @@ pub enum Kind {
 
 /// The kind of a type that has another name here, whatever its case; not where it is one of this language.
 pub fn kind(name: &str) -> Option<Kind> {
-    let found = TABLE
-        .iter()
-        .find(|(names, _)| names.iter().any(|known| known.eq_ignore_ascii_case(name)));
-    found.map(|(_, kind)| *kind)
+    let [meant, ..] = super::rows(TABLE, &name.to_ascii_lowercase()).next()?;
+    Some(match meant {
+        "list<>" => Kind::List,
+        "map<>" => Kind::Map,
+        "?" => Kind::Optional,
+        "|" => Kind::Union,
+        "@" => Kind::Annotated,
+        "-" => Kind::Wrapper,
+        help if help.contains(' ') => Kind::Other(help),
+        name => Kind::Plain(name),
+    })
 }
 
 /// What to do about a name that stands alone, and the name to write for it where it only has another one.
@@ -61,113 +68,29 @@ pub fn alone(name: &str) -> Option<(String, Option<&'static str>)> {
 /// Names that can mean nothing else; `text` or `date` may be a type that is not declared yet.
 static SAME: [&str; 6] = ["str", "boolean", "integer", "long", "double", "none"];
 
-static TABLE: &[(&[&str], Kind)] = &[
-    (
-        &[
-            "str", "string", "text", "varchar", "char", "uuid", "url", "uri", "email", "path",
-            "symbol",
-        ],
-        Kind::Plain("string"),
-    ),
-    (
-        &[
-            "int", "integer", "long", "int64", "int32", "i64", "i32", "u64", "short",
-        ],
-        Kind::Plain("int"),
-    ),
-    (
-        &[
-            "float", "double", "decimal", "real", "float64", "float32", "f64", "f32",
-        ],
-        Kind::Plain("float"),
-    ),
-    (&["bool", "boolean"], Kind::Plain("bool")),
-    (
-        &["json", "any", "unknown", "jsonvalue"],
-        Kind::Plain("json"),
-    ),
-    (
-        &["datetime", "date", "time", "instant"],
-        Kind::Plain("timestamp"),
-    ),
-    (&["timedelta", "interval"], Kind::Plain("duration")),
-    (
-        &[
-            "basemessage",
-            "anymessage",
-            "humanmessage",
-            "aimessage",
-            "chatmessage",
-            "toolmessage",
-        ],
-        Kind::Plain("message"),
-    ),
-    (
-        &["none", "nonetype", "undefined", "void", "nil"],
-        Kind::Plain("null"),
-    ),
-    (&["messages"], Kind::Other("write `list<message>`")),
-    (
-        &["messagesstate", "agentstate"],
-        Kind::Other("write `in out messages: list<message> via add_messages` in the state"),
-    ),
-    (
-        &[
-            "list",
-            "array",
-            "sequence",
-            "set",
-            "tuple",
-            "iterable",
-            "vec",
-            "vector",
-            "frozenset",
-            "readonlyarray",
-        ],
-        Kind::List,
-    ),
-    (
-        &[
-            "map",
-            "dict",
-            "mapping",
-            "record",
-            "dictionary",
-            "hashmap",
-            "object",
-            "typeddict",
-            "struct",
-        ],
-        Kind::Map,
-    ),
-    (&["optional", "maybe", "nullable", "option"], Kind::Optional),
-    (&["union", "literal", "oneof"], Kind::Union),
-    (&["annotated"], Kind::Annotated),
-    (
-        &[
-            "required",
-            "notrequired",
-            "readonly",
-            "final",
-            "classvar",
-            "partial",
-            "promise",
-        ],
-        Kind::Wrapper,
-    ),
-    (
-        &["number", "numeric"],
-        Kind::Other("write `int` for whole numbers, `float` for others"),
-    ),
-    (
-        &["enum"],
-        Kind::Other("declare it beside the graphs, `enum NAME { a, b }`, and write `NAME`"),
-    ),
-    (
-        &["bytes", "blob", "binary", "file"],
-        Kind::Other("write `string`, its text in base64"),
-    ),
-];
+/// Names in small letters, and the type; of those that take types in brackets a sign for the [kind](Kind).
+static TABLE: &str = "
+str/string/text/varchar/char/uuid/url/uri/email/path/symbol => string
+int/integer/long/int64/int32/i64/i32/u64/short => int
+float/double/decimal/real/float64/float32/f64/f32 => float
+bool/boolean => bool
+json/any/unknown/jsonvalue => json
+datetime/date/time/instant => timestamp
+timedelta/interval => duration
+basemessage/anymessage/humanmessage/aimessage/chatmessage/toolmessage => message
+none/nonetype/undefined/void/nil => null
+messages => write `list<message>`
+messagesstate/agentstate => write `in out messages: list<message> via add_messages` in the state
+list/array/sequence/set/tuple/iterable/vec/vector/frozenset/readonlyarray => list<>
+map/dict/mapping/record/dictionary/hashmap/object/typeddict/struct => map<>
+optional/maybe/nullable/option => ?
+union/literal/oneof => |
+annotated => @
+required/notrequired/readonly/final/classvar/partial/promise => -
+number/numeric => write `int` for whole numbers, `float` for others
+enum => declare it beside the graphs, `enum NAME { a, b }`, and write `NAME`
+bytes/blob/binary/file => write `string`, its text in base64
+";
 
 /// A type as another language writes it, at the start of a text, and what is written here.
 #[derive(Debug, PartialEq, Eq)]

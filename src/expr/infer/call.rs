@@ -259,10 +259,9 @@ impl Checker<'_> {
             }
         };
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
-        let known = is_foreign || other.is_some() || foreign::expression::knows(name);
-        let found = match known && !self.template {
-            true => found.fact(Fact::Foreign),
-            false => found,
+        let found = match self.template {
+            true => found,
+            false => found.fact(Fact::Foreign),
         };
         self.report(match receiver {
             None if !is_foreign => found.unknown(&name.node, Home::Items),

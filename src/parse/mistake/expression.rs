@@ -45,7 +45,7 @@ pub fn in_whole(sources: &SourceMap, diags: &mut Diagnostics) {
                 if !said.insert(at) {
                     continue;
                 }
-                found = written(found, at, whole);
+                found = written(found, at, &whole.here);
             }
         }
         diags.push(found);
@@ -68,21 +68,21 @@ fn in_placeholder(text: &str, (start, end): (usize, usize), types: Types) -> Opt
     Some(Written { start, end, here })
 }
 
-fn written(mut found: Diagnostic, at: Span, whole: Written) -> Diagnostic {
+fn written(mut found: Diagnostic, at: Span, here: &str) -> Diagnostic {
     found.fix.clear();
-    let help = format!("write `{}`", whole.here);
-    found.help(help).fix(at, whole.here)
+    found.help(format!("write `{here}`")).fix(at, here)
 }
 
 impl Place<'_> {
-    fn whole(&self) -> Option<Written> {
-        whole(self.text, self.offset(), self.types)
+    fn whole(&self) -> Option<&Written> {
+        let whole = || whole(self.text, self.offset(), self.types);
+        self.whole.get_or_init(whole).as_ref()
     }
 
     /// A finding with the whole expression as its help, and else its own.
     pub fn in_whole(&self, found: Diagnostic) -> Diagnostic {
         match self.whole() {
-            Some(whole) => written(found, self.before_at(whole.start, whole.end), whole),
+            Some(whole) => written(found, self.before_at(whole.start, whole.end), &whole.here),
             None => found,
         }
     }

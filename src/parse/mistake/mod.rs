@@ -17,9 +17,11 @@ mod value;
 
 pub use expression::{in_whole, whole};
 
+use std::cell::OnceCell;
+
 use pest::error::Error;
 
-use crate::base::foreign::expression::Types;
+use crate::base::foreign::expression::{Types, Written};
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 
@@ -40,6 +42,8 @@ struct Place<'a> {
     tried: Vec<Rule>,
     /// The first token there.
     span: Span,
+    /// The expression around it as it is written here, once that is asked for.
+    whole: OnceCell<Option<Written>>,
 }
 
 impl Place<'_> {
@@ -162,6 +166,7 @@ pub fn report(
         rest: text.get(at..).unwrap_or(""),
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
+        whole: OnceCell::new(),
     };
     let known: [fn(&Place) -> Option<Diagnostic>; 97] = [
         parameter::item_with_arguments,

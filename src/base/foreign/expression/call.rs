@@ -1,27 +1,19 @@
-//! Calls of Python's and TypeScript's functions and methods.
+//! Calls of Python's and TypeScript's functions and methods: which [form](super::super::call) is written for one.
 
-use super::super::call::{find, is_module};
-use super::show::{SUM, Writer};
-use super::{Node, Shape};
-
-/// A call as it is written here.
-pub struct Call {
-    pub text: String,
-    /// Whether it is a call again, no operation.
-    pub binds: bool,
-}
+use super::super::call::{Form, forms, is_module};
+use super::show::Writer;
+use super::{Budget, Each, Node, Shape, element, read};
 
 /// Whether a function gives true or false.
 pub fn asks(function: &Node) -> bool {
-    ASKS.contains(&own_name(function))
+    let names = "any all exists contains includes startswith startsWith endswith endsWith isinstance matches has some every hasValue";
+    names.split(' ').any(|name| name == own_name(function))
 }
 
 /// Whether a function gives a text.
 pub fn gives_text(function: &Node) -> bool {
-    let names = [
-        "lower", "upper", "strip", "trim", "str", "string", "join", "replace", "format",
-    ];
-    names.contains(&own_name(function))
+    let names = "lower upper strip trim str string join replace format";
+    names.split(' ').any(|name| name == own_name(function))
 }
 
 fn own_name(function: &Node) -> &str {
@@ -30,24 +22,6 @@ fn own_name(function: &Node) -> &str {
         _ => "",
     }
 }
-
-static ASKS: [&str; 15] = [
-    "any",
-    "all",
-    "exists",
-    "contains",
-    "includes",
-    "startswith",
-    "startsWith",
-    "endswith",
-    "endsWith",
-    "isinstance",
-    "matches",
-    "has",
-    "some",
-    "every",
-    "hasValue",
-];
 
 /// Whether a function says how long something is.
 pub fn is_size(function: &Node) -> bool {
@@ -75,330 +49,170 @@ pub static METHODS: &str = "all charAt checked contains distinct endsWith enumer
     startsWith substring sum to_map transformList transformMap trim truncate unique upper upperAscii value values \
     with without";
 
+/// Methods that name an element and say what is made of it, those that ask something of it first.
+const MACROS: [&str; 8] = [
+    "filter",
+    "find",
+    "exists",
+    "all",
+    "exists_one",
+    "map",
+    "sort_by",
+    "group_by",
+];
+
 /// What stands before the dot in names of functions.
 const SPACES: [&str; 5] = ["cel", "lists", "math", "optional", "strings"];
 
-/// Names that a [form](super::super::call) has for what is called, and for what it is called with.
-const SUBJECT: [&str; 4] = ["x", "xs", "m", "text"];
-const OTHERS: [&str; 8] = ["y", "a", "b", "i", "ys", "other", "call_id", "from"];
+/// Functions whose arguments may have names here.
+const MAKERS: [&str; 4] = ["user", "assistant", "system", "tool"];
 
-/// Names of arguments, and those of a form.
+/// Names of arguments that stand by their place in a form.
 const NAMED: [(&str, &str); 3] = [
     ("content", "text"),
     ("text", "text"),
     ("tool_call_id", "call_id"),
 ];
 
-/// Whether a name is that of a function or a method that [`written`] takes apart.
-pub fn knows(name: &str) -> bool {
-    let names = [
-        "dict", "next", "any", "all", "some", "every", "sort", "toSorted", "max", "min", "sum",
-        "list", "tuple", "set", "map", "filter", "includes", "getattr", "count", "remove",
-    ];
-    names.contains(&name)
+/// Arguments, each with its name or none.
+type Args = [(String, Node)];
+
+/// What is written for a call: another expression, or the call as it is. `None` where nothing is known to be the same.
+pub fn written(writer: &Writer, call: &Node) -> Option<Node> {
+    let Node::Call(function, args) = call else {
+        return None;
+    };
+    let (name, subject) = match &**function {
+        Node::Plain(name) => (name.as_str(), None),
+        Node::Field(of, _, name) => match of.path() {
+            // Its arguments stand in another order.
+            Some(path) if path == "re" => return None,
+            Some(path) if is_module(&path) => (name.as_str(), None),
+            Some(path) if SPACES.contains(&path.as_str()) => return Some(call.clone()),
+            _ => (name.as_str(), Some(of)),
+        },
+        _ => return Some(call.clone()),
+    };
+    let subject = subject.map(|of| (String::new(), (**of).clone()));
+    let values: Vec<(String, Node)> = subject.into_iter().chain(args.iter().cloned()).collect();
+    let special = match writer.template {
+        true => None,
+        false => special(writer, name, &values),
+    };
+    let mut known = forms(name)
+        .iter()
+        .filter_map(|form| applied(writer, form, &values));
+    let meant = match special {
+        Some(meant) => Some(meant?),
+        None => known.next(),
+    };
+    match meant {
+        Some(meant) if meant != *call => {
+            writer.rewrites(name);
+            Some(meant)
+        }
+        Some(_) => Some(call.clone()),
+        None => is_own(writer, function, args).then(|| call.clone()),
+    }
 }
 
-/// Functions whose arguments may have names here.
-const MAKERS: [&str; 4] = ["user", "assistant", "system", "tool"];
-
-pub fn written(writer: &Writer, function: &Node, args: &[(String, Node)]) -> Option<Call> {
-    let makes = matches!(function, Node::Plain(name) if MAKERS.contains(&name.as_str()));
+/// Whether a call that no form is known for may be one of this language.
+fn is_own(writer: &Writer, function: &Node, args: &Args) -> bool {
+    if writer.template {
+        return true;
+    }
     let has_names = args.iter().any(|(name, _)| !name.is_empty());
-    let plain = || {
-        (makes || !has_names).then_some(())?;
-        if let Node::Field(of, ".", name) = function
-            && !writer.template
-            && !METHODS.split(' ').any(|own| own == name)
-            && !matches!(&**of, Node::Plain(space) if SPACES.contains(&space.as_str()))
+    match function {
+        Node::Plain(name) if MAKERS.contains(&name.as_str()) => true,
+        _ if has_names => false,
+        Node::Plain(name) => {
+            let mut forms = forms(name).iter().map(|form| form.expression);
+            forms.len() == 0 || forms.any(|form| form.starts_with(&format!("{name}(")))
+        }
+        Node::Field(_, ".", name) => METHODS.split(' ').any(|own| own == name),
+        _ => true,
+    }
+}
+
+/// Calls that no form of the table stands for.
+fn special(writer: &Writer, name: &str, values: &Args) -> Option<Option<Node>> {
+    let plain: Vec<&Node> = values.iter().map(|(_, value)| value).collect();
+    let named = !values.is_empty()
+        && values
+            .iter()
+            .all(|(name, _)| !["", "*"].contains(&name.as_str()));
+    Some(match (name, plain.as_slice()) {
+        ("dict", _) if named => {
+            let entries = values.iter();
+            let entries =
+                entries.map(|(name, value)| (Node::Plain(format!("{name:?}")), value.clone()));
+            Some(Node::Map(entries.collect()))
+        }
+        // `Doc(id=1)`
+        (name, _)
+            if named
+                && name.starts_with(|c: char| c.is_ascii_uppercase())
+                && forms(name).is_empty() =>
         {
-            return None;
+            Some(Node::Record(name.to_owned(), values.to_vec()))
         }
-        let args = args.iter().map(|(name, value)| {
-            let value = writer.alone(value)?;
-            Some(match name.as_str() {
-                "" => value,
-                name => format!("{name}: {value}"),
-            })
-        });
-        let args = args.collect::<Option<Vec<_>>>()?.join(", ");
-        let text = format!("{}({args})", writer.operand(function)?);
-        Some(Call { text, binds: true })
-    };
-    let given = |wanted: &str| {
-        args.iter()
-            .find(|(name, _)| name == wanted)
-            .map(|(_, value)| value)
-    };
-    let values: Vec<&Node> = args
-        .iter()
-        .filter(|(name, _)| name.is_empty())
-        .map(|(_, value)| value)
-        .collect();
-    let call = |text: String| Some(Call { text, binds: true });
-    let module = match function {
-        Node::Field(of, ".", _) => of.path().is_some_and(|of| is_module(&of)),
-        _ => false,
-    };
-    let (name, subject, others) = match function {
-        Node::Plain(name) => (
-            name,
-            values.first().copied(),
-            values.get(1..).unwrap_or(&[]),
-        ),
-        Node::Field(of, ".", name) if module => {
-            if of.path().as_deref() == Some("re") {
-                return None;
-            }
-            (
-                name,
-                values.first().copied(),
-                values.get(1..).unwrap_or(&[]),
-            )
-        }
-        Node::Field(of, ".", name) => (name, Some(&**of), values.as_slice()),
-        _ => return plain(),
-    };
-    let is_method = matches!(function, Node::Field(..)) && !module;
-    match (name.as_str(), subject, others) {
-        ("dict", None, []) if has_names && given("*").is_none() => {
-            let entries = args
+        ("isinstance", [of, Node::List(kinds)]) => {
+            let each = kinds
                 .iter()
-                .map(|(name, value)| Some(format!("\"{name}\": {}", writer.alone(value)?)));
-            return call(format!(
-                "{{{}}}",
-                entries.collect::<Option<Vec<_>>>()?.join(", ")
-            ));
+                .map(|kind| Node::call("isinstance", vec![(*of).clone(), kind.clone()]));
+            each.reduce(|left, right| Node::binary("||", left, right))
         }
-        ("sorted" | "sort" | "toSorted", Some(list), []) => {
-            let shown = writer.operand(list)?;
-            let mut text = match given("key") {
-                Some(key) => format!("{shown}.sort_by({})", key_of(writer, list, key)?),
-                None => format!("{shown}.sort()"),
-            };
-            match given("reverse") {
-                Some(Node::Plain(yes)) if yes == "true" => text.push_str(".reverse()"),
-                Some(Node::Plain(no)) if no == "false" => {}
-                Some(_) => return None,
-                None => {}
-            }
-            let known =
-                |(name, _): &(String, Node)| ["", "key", "reverse"].contains(&name.as_str());
-            return args.iter().all(known).then_some(Call { text, binds: true });
+        ("isinstance", [of, kind]) if of.path().as_deref() == Some("error") => {
+            Some(Node::binary("==", (*of).clone(), (*kind).clone()))
         }
-        ("max" | "min", Some(list), []) if given("key").is_some() && args.len() == 2 => {
-            let end = if name == "max" { "last" } else { "first" };
-            let key = key_of(writer, list, given("key")?)?;
-            return call(format!(
-                "{}.sort_by({key}).{end}().value()",
-                writer.operand(list)?
-            ));
+        ("isinstance", [of, asked]) => asked.path().and_then(|asked| kind(&asked)).map(|kind| {
+            Node::binary(
+                "==",
+                Node::call("type", vec![(*of).clone()]),
+                Node::plain(kind),
+            )
+        }),
+        ("any" | "all", [Node::Each(_, each)]) => {
+            asked(each, if name == "any" { "exists" } else { "all" })
         }
-        ("max" | "min", None, []) if given("*").is_some() && args.len() == 1 => {
-            return call(format!("{}.{name}()", writer.operand(given("*")?)?));
+        ("get" | "getattr", [of, key]) => got(writer, of, key, &Node::plain("null")),
+        ("get" | "getattr", [of, key, other]) => got(writer, of, key, other),
+        // `xs.map((x, i) => a)`
+        ("map", [list, Node::Function(names, value)]) if names.len() == 2 => {
+            let names = names.iter().rev().map(Node::plain);
+            let args = names.chain([(**value).clone()]).collect();
+            Some(Node::method((*list).clone(), "transformList", args))
         }
-        // Names that the rest doesn't know.
-        _ if has_names => {}
-        ("join", Some(Node::Plain(between)), [list]) if is_method && writer.template => {
-            return Some(Call {
-                text: format!("{} | join({between})", writer.operand(list)?),
-                binds: false,
-            });
+        ("reduce", [list, Node::Function(names, value), first]) => {
+            let args = names
+                .iter()
+                .map(Node::plain)
+                .chain([(*first).clone(), (**value).clone()]);
+            Some(Node::method((*list).clone(), "fold", args.collect()))
         }
-        ("join", Some(Node::Plain(between)), [list])
-            if is_method && between.starts_with(['"', '\'']) && !writer.template =>
-        {
-            return call(format!("{}.join({between})", writer.operand(list)?));
-        }
-        ("includes", Some(list), [of])
-            if is_method && matches!(writer.shape(list), Some(Shape::List | Shape::Map)) =>
-        {
-            let asked = Node::binary("in", (*of).clone(), list.clone());
-            return Some(Call {
-                text: writer.alone(&asked)?,
-                binds: false,
-            });
-        }
-        ("split", Some(of), []) if is_method && !writer.template => {
-            return call(format!("{}.split(\" \")", writer.operand(of)?));
-        }
-        ("has" | "defined" | "hasattr", Some(of), []) if writer.template => {
-            return Some(Call {
-                text: format!("{} is defined", writer.operand(of)?),
-                binds: false,
-            });
-        }
-        ("next", Some(Node::Each(_, each)), others) if !writer.template => {
-            let other = others.first().map(|other| writer.alone(other));
-            let end = match other {
-                Some(other) => format!("orValue({})", other?),
-                None => "value()".to_owned(),
-            };
-            return call(format!("{}.first().{end}", writer.each(each)?));
-        }
-        ("any" | "all", Some(Node::Each(_, each)), []) if !writer.template => {
-            return call(writer.asked(each, if name == "any" { "exists" } else { "all" })?);
-        }
-        ("max" | "min", Some(list), []) if !is_method => {
-            return call(format!("{}.{name}()", writer.operand(list)?));
-        }
-        ("max" | "min", Some(_), _) if !is_method => {
-            let name = if name == "max" { "greatest" } else { "least" };
-            let all = values.iter().map(|value| writer.alone(value));
-            return call(format!(
-                "math.{name}({})",
-                all.collect::<Option<Vec<_>>>()?.join(", ")
-            ));
-        }
-        ("sum", Some(list), []) if !is_method => {
-            return call(writer.sum(list)?);
-        }
-        ("list" | "tuple" | "dict", Some(of), []) if !is_method => {
-            return call(writer.operand(of)?);
-        }
-        ("set", Some(of), []) if !is_method => {
-            return call(format!("{}.unique()", writer.operand(of)?));
-        }
-        ("isinstance", Some(of), [Node::List(kinds)]) => {
-            let each = kinds.iter().map(|kind| {
-                let one = vec![(String::new(), of.clone()), (String::new(), kind.clone())];
-                Some(written(writer, function, &one)?.text)
-            });
-            let text = each.collect::<Option<Vec<_>>>()?.join(" || ");
-            return Some(Call { text, binds: false });
-        }
-        ("isinstance", Some(of), [kind]) if of.path().as_deref() == Some("error") => {
-            let same = Node::binary("==", of.clone(), (*kind).clone());
-            return Some(Call {
-                text: writer.alone(&same)?,
-                binds: false,
-            });
-        }
-        ("isinstance", Some(of), [kind]) => {
-            let kind = writer.kind(kind)?;
-            return Some(Call {
-                text: format!("type({}) == {kind}", writer.alone(of)?),
-                binds: false,
-            });
-        }
-        ("map" | "filter", Some(function @ Node::Function(..)), [list]) if !is_method => {
-            let function = writer.function(function, list, name == "filter")?;
-            return call(format!("{}.{name}({function})", writer.operand(list)?));
-        }
-        ("get" | "getattr", Some(of), [key, other @ ..]) if !writer.template => {
-            let null = Node::plain("null");
-            return got(writer, of, key, other.first().copied().unwrap_or(&null));
-        }
-        ("orValue", Some(of), [other]) if writer.shape(of) == Some(Shape::Nullable) => {
-            return Some(Call {
-                text: writer.alone(&Node::binary("??", of.clone(), (*other).clone()))?,
-                binds: false,
-            });
-        }
-        ("count", Some(list), [value]) if is_method && !writer.template => {
-            let (list, value) = (writer.list(list)?, writer.part(value, SUM)?);
-            return call(format!("size({list}.filter(e, e == {value}))"));
-        }
-        ("remove", Some(list), [value]) if is_method && !writer.template => {
-            let (list, value) = (writer.list(list)?, writer.part(value, SUM)?);
-            return call(format!("{list}.filter(e, e != {value})"));
-        }
-        (
-            "append" | "push" | "add" | "extend" | "concat" | "insert" | "unshift",
-            Some(list),
-            more,
-        ) if is_method && !writer.template => {
-            let (value, first) = match (name.as_str(), more) {
-                ("insert", [Node::Plain(zero), value]) if zero == "0" => (value, true),
-                ("insert", _) => return None,
-                (name, [value]) => (value, name == "unshift"),
-                _ => return None,
-            };
-            let value = match name.as_str() {
-                "extend" | "concat" => writer.operand(value)?,
-                _ => format!("[{}]", writer.alone(value)?),
-            };
-            // A reducer adds what is written to what the field has.
-            if writer.adds_to(list) {
-                return (!first).then_some(Call {
-                    text: value,
-                    binds: true,
-                });
-            }
-            let list = writer.list(list)?;
-            let text = match first {
-                true => format!("{value} + {list}"),
-                false => format!("{list} + {value}"),
-            };
-            return Some(Call { text, binds: false });
-        }
-        ("map", Some(list), [Node::Function(names, value)]) if names.len() == 2 && is_method => {
-            let names: Vec<&str> = names.iter().rev().map(String::as_str).collect();
-            let (value, list) = (writer.alone(value)?, writer.operand(list)?);
-            return call(format!(
-                "{list}.transformList({}, {value})",
-                names.join(", ")
-            ));
-        }
-        ("reduce", Some(list), [Node::Function(names, value), first]) if is_method => {
-            let (value, first) = (writer.alone(value)?, writer.alone(first)?);
-            let list = writer.operand(list)?;
-            return call(format!(
-                "{list}.fold({}, {first}, {value})",
-                names.join(", ")
-            ));
-        }
-        ("list" | "set" | "tuple", None, []) => return call("[]".to_owned()),
-        ("dict", None, []) => return call("{}".to_owned()),
-        (_, Some(list), [function @ Node::Function(..)]) if is_method => {
-            let (name, asks) = match name.as_str() {
-                "some" | "any" => ("exists", true),
-                "every" => ("all", true),
-                "filter" | "find" | "exists" | "all" | "exists_one" => (name.as_str(), true),
-                "map" | "sort_by" | "group_by" => (name.as_str(), false),
-                "sortBy" | "orderBy" | "order_by" => ("sort_by", false),
-                "groupBy" => ("group_by", false),
-                _ => return None,
-            };
-            return call(format!(
-                "{}.{name}({})",
-                writer.operand(list)?,
-                writer.function(function, list, asks)?
-            ));
-        }
-        _ => {}
-    }
-    let Some(row) = find(name) else {
-        return match record(function, args) {
-            Some(record) => call(writer.alone(&record)?),
-            None => plain(),
-        };
+        _ => return None,
+    })
+}
+
+/// `any(c for x in xs)`
+fn asked(each: &Each, method: &str) -> Option<Node> {
+    let [_] = each.names.as_slice() else {
+        return None;
     };
-    let form = match writer.template {
-        true if !row.template.is_empty() => row.template,
-        true => return plain(),
-        false if row.expression.is_empty() => return None,
-        false => row.expression,
+    let of = |of, method, asked: &Node| {
+        let function = Node::Function(each.names.clone(), Box::new(asked.clone()));
+        Node::method(of, method, vec![function])
     };
-    // `datetime.now()`
-    if module && args.is_empty() && form == format!("{name}()") {
-        return call(form.to_owned());
-    }
-    // It has the same name here.
-    let is_own = match form.strip_prefix("math.") {
-        Some(form) => module && form.starts_with(name.as_str()),
-        None => form.starts_with(&format!("{name}(")) || form.contains(&format!(".{name}(")),
+    let list = each.of.clone();
+    let list = match &each.when {
+        Some(when) => of(list, "filter", when),
+        None => list,
     };
-    if is_own {
-        return plain();
-    }
-    let text = filled(writer, form, subject, others, args)?;
-    let binds = !form.contains(' ');
-    Some(Call { text, binds })
+    Some(of(list, method, &each.value))
 }
 
 /// `m.get("k", other)`
-fn got(writer: &Writer, of: &Node, key: &Node, other: &Node) -> Option<Call> {
-    let call = |text: String, binds| Some(Call { text, binds });
+fn got(writer: &Writer, of: &Node, key: &Node, other: &Node) -> Option<Node> {
     // `(m or {}).get("k", other)`
     let of = match of {
         Node::Binary("||" | "??", of, empty) if matches!(&**empty, Node::Map(none) if none.is_empty()) => {
@@ -407,105 +221,170 @@ fn got(writer: &Writer, of: &Node, key: &Node, other: &Node) -> Option<Call> {
         of => of,
     };
     let ty = writer.ty(of).unwrap_or_default();
-    let shown = writer.operand(of)?;
     let named = match key {
         Node::Plain(key) => key.trim_matches(['"', '\'']),
         _ => "",
     };
     let got = match writer.types.is_record(&ty) {
         true if named.is_empty() => return None,
-        true => format!("{shown}.{named}"),
-        false => format!(
-            "{shown}[?{}].orValue({})",
-            writer.alone(key)?,
-            writer.alone(other)?
-        ),
-    };
-    match ty.ends_with('?') {
-        true => call(
-            format!("{shown} != null ? {got} : {}", writer.alone(other)?),
-            false,
-        ),
-        false => call(got, true),
-    }
-}
-
-/// `Doc(id=1)`
-fn record(function: &Node, args: &[(String, Node)]) -> Option<Node> {
-    let Node::Plain(name) = function else {
-        return None;
-    };
-    let named = args
-        .iter()
-        .all(|(field, _)| !["", "*"].contains(&field.as_str()));
-    let is_record = named && name.starts_with(|c: char| c.is_ascii_uppercase());
-    is_record.then(|| Node::Record(name.clone(), args.to_vec()))
-}
-
-/// What to order by.
-fn key_of(writer: &Writer, list: &Node, key: &Node) -> Option<String> {
-    match key {
-        Node::Plain(size) if size == "len" => Some("x, size(x)".to_owned()),
-        key => writer.function(key, list, false),
-    }
-}
-
-/// A form with what the call has in place of its names; all that the call has must have one.
-fn filled(
-    writer: &Writer,
-    form: &str,
-    subject: Option<&Node>,
-    others: &[&Node],
-    args: &[(String, Node)],
-) -> Option<String> {
-    let mut subject = subject;
-    let mut others = others.iter();
-    let mut named: Vec<&(String, Node)> =
-        args.iter().filter(|(name, _)| !name.is_empty()).collect();
-    let mut own = |wanted: &str| {
-        let at = named.iter().position(|(name, _)| {
-            NAMED
-                .iter()
-                .any(|(other, own)| other == name && *own == wanted)
-        });
-        at.map(|at| &named.remove(at).1)
-    };
-    let mut known: Vec<(&str, String)> = Vec::new();
-    let mut text = String::new();
-    let mut rest = form;
-    while !rest.is_empty() {
-        let word = super::word(rest);
-        let length = word.len().max(1);
-        let is_name = !text.ends_with(['.', '"']) && !rest.get(length..)?.starts_with('(');
-        match known.iter().find(|(name, _)| *name == word && is_name) {
-            Some((_, value)) => text.push_str(value),
-            None if is_name && (SUBJECT.contains(&word) || OTHERS.contains(&word)) => {
-                let value = match SUBJECT.contains(&word) {
-                    true => own(word).or_else(|| subject.take()),
-                    false => own(word).or_else(|| others.next().copied()),
-                };
-                let alone = text.ends_with('(') && rest.get(length..)?.starts_with([')', ',']);
-                let value = match alone {
-                    true => writer.alone(value?)?,
-                    false => writer.operand(value?)?,
-                };
-                text.push_str(&value);
-                known.push((word, value));
-            }
-            None => text.push_str(rest.get(..length)?),
+        true => Node::Field(of.clone().into(), ".", named.to_owned()),
+        false => {
+            let entry = Node::Index(of.clone().into(), "[?", key.clone().into());
+            Node::method(entry, "orValue", vec![other.clone()])
         }
-        rest = rest.get(length..)?;
+    };
+    let there = Node::binary("!=", of.clone(), Node::plain("null"));
+    Some(match ty.ends_with('?') {
+        true => Node::Choice(there.into(), got.into(), other.clone().into()),
+        false => got,
+    })
+}
+
+/// Names of a form, and what stands for each.
+type Bound<'n> = Vec<(&'n str, Vec<Node>)>;
+
+/// A form with what a call is called with, where that is what the form takes.
+fn applied(writer: &Writer, form: &Form, values: &Args) -> Option<Node> {
+    let text = match writer.template {
+        true => form.template,
+        false => form.expression,
+    };
+    let (bound, more) = bind(writer, form.args.filter(|_| !text.is_empty())?, values)?;
+    let (meant, _) = read::read(text, &Budget::default(), writer.template)?;
+    let mut meant = filled(&meant, &bound)?;
+    match &mut meant {
+        _ if more.is_empty() => {}
+        // `HumanMessage("x", name="ann")`
+        Node::Call(function, args) if MAKERS.contains(&own_name(function)) => args.extend(more),
+        _ => return None,
     }
-    let more = named.iter().map(|(name, value)| match name.as_str() {
-        "name" => Some(format!(", name: {}", writer.alone(value)?)),
-        _ => None,
+    Some(meant)
+}
+
+/// What the arguments of a form stand for, and arguments with names that are left.
+fn bind(
+    writer: &Writer,
+    args: &'static str,
+    values: &Args,
+) -> Option<(Bound<'static>, Vec<(String, Node)>)> {
+    let (plain, mut named): (Vec<_>, Vec<_>) = values.iter().partition(|(name, _)| name.is_empty());
+    let mut plain = plain.into_iter().map(|(_, value)| value);
+    let mut bound = Bound::new();
+    for arg in args.split(", ").filter(|arg| !arg.is_empty()) {
+        if let Some(all) = arg.strip_prefix('&') {
+            bound.push((all, plain.by_ref().cloned().collect()));
+            continue;
+        }
+        let mut by_name = |is_it: &dyn Fn(&str) -> bool| {
+            let at = named.iter().position(|(name, _)| is_it(name))?;
+            Some(&named.remove(at).1)
+        };
+        let (name, wanted) = match arg.strip_prefix('*') {
+            Some(spread) => ("*", spread),
+            None => arg.split_once('=').unwrap_or(("", arg)),
+        };
+        let (wanted, known) = wanted.split_once(':').unwrap_or((wanted, ""));
+        let meant = |given: &str| NAMED.contains(&(given, wanted));
+        let value = match name {
+            "" => plain.next().or_else(|| by_name(&meant))?,
+            name => by_name(&|given| given == name)?,
+        };
+        let fits = match known {
+            "there" => writer.shape(value) != Some(Shape::Nullable),
+            "null" => writer.shape(value) == Some(Shape::Nullable),
+            "list" => matches!(writer.shape(value), Some(Shape::List | Shape::Map)),
+            "floats" => element(&writer.ty(value)?) == Some("float"),
+            _ => true,
+        };
+        let value = match (wanted, value) {
+            ("f", Node::Plain(name)) if !forms(name).is_empty() => {
+                let value = Node::call(name, vec![Node::plain("x")]);
+                Node::Function(vec!["x".to_owned()], value.into())
+            }
+            ("f", Node::Function(..)) => value.clone(),
+            ("f", _) | (_, Node::Function(..)) => return None,
+            ("t", Node::Plain(text)) => text.starts_with(['"', '\'']).then(|| value.clone())?,
+            ("t", _) => return None,
+            ("true" | "0" | "1" | "2", value) => {
+                (*value == Node::plain(wanted)).then(|| value.clone())?
+            }
+            (_, value) => value.clone(),
+        };
+        fits.then(|| bound.push((wanted, vec![value])))?;
+    }
+    let all = plain.next().is_none() && named.iter().all(|(name, _)| name == "name");
+    all.then(|| (bound, named.into_iter().cloned().collect()))
+}
+
+/// A form with what stands for its names.
+pub fn form(form: &str, parts: &[(&str, &Node)]) -> Option<Node> {
+    let (form, _) = read::read(form, &Budget::default(), false)?;
+    let parts = parts
+        .iter()
+        .map(|(name, part)| (*name, vec![(*part).clone()]));
+    filled(&form, &parts.collect())
+}
+
+/// The same of a form that is read.
+fn filled(form: &Node, bound: &Bound) -> Option<Node> {
+    let of = |name: &str| {
+        bound
+            .iter()
+            .find(|(own, _)| *own == name)
+            .map(|(_, values)| values)
+    };
+    let node = |node: &Node| filled(node, bound).map(Box::new);
+    Some(match form {
+        Node::Plain(name) => match of(name) {
+            Some(values) => values.first()?.clone(),
+            None => form.clone(),
+        },
+        Node::Field(of, sign, name) => Node::Field(node(of)?, sign, name.clone()),
+        Node::Index(of, sign, index) => Node::Index(node(of)?, sign, node(index)?),
+        Node::Call(function, args) => {
+            let mut all = Vec::new();
+            for (name, arg) in args {
+                match of(own_name(arg)).filter(|_| name == "*") {
+                    Some(values) => {
+                        all.extend(values.iter().map(|value| (String::new(), value.clone())))
+                    }
+                    None => all.push((name.clone(), filled(arg, bound)?)),
+                }
+            }
+            Node::Call(node(function)?, all)
+        }
+        Node::List(values) => Node::List(
+            values
+                .iter()
+                .map(|of| filled(of, bound))
+                .collect::<Option<_>>()?,
+        ),
+        Node::Not(of) => Node::Not(node(of)?),
+        Node::Binary(sign, left, right) => Node::Binary(sign, node(left)?, node(right)?),
+        Node::Choice(condition, value, other) => {
+            Node::Choice(node(condition)?, node(value)?, node(other)?)
+        }
+        Node::Function(names, value) => Node::Function(names.clone(), node(value)?),
+        _ => form.clone(),
+    })
+}
+
+/// A call as its parts are written here.
+pub fn shown(writer: &Writer, function: &Node, args: &Args) -> Option<String> {
+    let args = args.iter().map(|(name, value)| match (value, function) {
+        (Node::Function(..), Node::Field(list, _, method)) => {
+            let at = MACROS.iter().position(|own| own == method)?;
+            writer.function(value, list, at < 5)
+        }
+        _ => {
+            let sign = if writer.template { "=" } else { ": " };
+            let value = writer.alone(value)?;
+            Some(match name.as_str() {
+                "" => value,
+                name => format!("{name}{sign}{value}"),
+            })
+        }
     });
-    let more = more.collect::<Option<String>>()?;
-    if !more.is_empty() {
-        text.insert_str(text.len() - 1, &more);
-    }
-    // `has(x.y)` is of a field.
-    let of_field = form.contains("x.y");
-    let rest_of = of_field || others.next().is_some() || subject.is_some_and(|_| form != "now()");
-    (!rest_of && !text.contains("..") && !text.contains("condition")).then_some(text)
+    let args = args.collect::<Option<Vec<_>>>()?.join(", ");
+    Some(format!("{}({args})", writer.called(function)?))
 }

@@ -83,7 +83,7 @@ static MODELS: [(&str, &str); 9] = [
 
 /// `ChatOpenAI(model="gpt-5-mini", temperature=0)`, `"openai/gpt-5".with_fallbacks([small])`: what stands behind `model NAME =`.
 pub fn model(text: &str, types: Types) -> Option<(String, usize)> {
-    let (node, length) = read::read(text, &Budget::default())?;
+    let (node, length) = read::read(text, &Budget::default(), false)?;
     let (named, settings) = made(&node, types)?;
     let settings = match settings.as_slice() {
         [] => String::new(),

@@ -7,7 +7,7 @@ pub mod jump;
 mod read;
 mod show;
 
-pub use call::{METHODS, knows};
+pub use call::METHODS;
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
@@ -53,6 +53,7 @@ impl Budget {
 /// The outermost expression around a place that has another form here.
 pub fn around(text: &str, at: usize, types: Types) -> Option<Written> {
     let before = text.get(..at).filter(|before| before.len() <= LONGEST)?;
+    let called = word(text.get(at..)?);
     starts(before).into_iter().find_map(|start| {
         let writer = Writer::new(types).into_field(text.get(..start)?);
         let (node, length) = writer.read(text.get(start..)?)?;
@@ -61,6 +62,11 @@ pub fn around(text: &str, at: usize, types: Types) -> Option<Written> {
             return None;
         }
         let here = writer.alone(&node)?;
+        // What is called there is the same here.
+        let is_call = text.get(at + called.len()..)?.starts_with('(') && !SIGNS.contains(&called);
+        if is_call && !writer.rewritten.borrow().contains(called) {
+            return None;
+        }
         let same = |text: &str| text.replace([' ', '\n'], "");
         (same(&here) != same(text.get(start..end)?)).then_some(Written { start, end, here })
     })
@@ -89,6 +95,9 @@ pub fn condition(text: &str, types: Types) -> Option<(String, usize)> {
 pub fn in_template(written: &str, types: Types) -> Option<String> {
     Writer::in_template(types).whole(written)
 }
+
+/// Words that are operators.
+const SIGNS: [&str; 6] = ["not", "and", "or", "in", "is", "if"];
 
 /// Words that stand before an expression.
 const BEFORE: [&str; 11] = [
@@ -391,10 +400,13 @@ impl Node {
 
     fn method(of: Node, name: &str, args: Vec<Node>) -> Self {
         let named = Node::Field(Box::new(of), ".", name.to_owned());
-        Node::Call(
-            Box::new(named),
-            args.into_iter().map(|arg| (String::new(), arg)).collect(),
-        )
+        let args = args.into_iter().map(|arg| (String::new(), arg));
+        Node::Call(Box::new(named), args.collect())
+    }
+
+    fn call(name: &str, args: Vec<Node>) -> Self {
+        let args = args.into_iter().map(|arg| (String::new(), arg));
+        Node::Call(Node::plain(name).into(), args.collect())
     }
 
     fn binary(sign: &'static str, left: Node, right: Node) -> Self {

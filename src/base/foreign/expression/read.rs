@@ -8,11 +8,12 @@ use super::{Budget, Each, LONGEST, Node, word};
 const DEPTH: usize = 40;
 
 /// Reads the expression that a text begins with, and how long it is.
-pub fn read(text: &str, budget: &Budget) -> Option<(Node, usize)> {
+pub fn read(text: &str, budget: &Budget, template: bool) -> Option<(Node, usize)> {
     let near = text.get(..text.floor_char_boundary(LONGEST))?;
     let mut reader = Reader {
         text: near,
         budget,
+        template,
         at: 0,
         depth: DEPTH,
         open: 0,
@@ -37,6 +38,8 @@ fn field_of_state(of: &Node, key: &Node) -> Option<Node> {
 struct Reader<'t> {
     text: &'t str,
     budget: &'t Budget,
+    /// Whether it has filters: `x | f`.
+    template: bool,
     at: usize,
     /// How much deeper it may go.
     depth: usize,
@@ -169,25 +172,38 @@ impl<'t> Reader<'t> {
         found.then_some(names)
     }
 
-    fn either(&mut self) -> Option<Node> {
-        let mut node = self.both()?;
+    /// Values between operators, each of which `next` reads.
+    fn operators(
+        &mut self,
+        signs: &[(&str, &'static str)],
+        next: fn(&mut Self) -> Option<Node>,
+    ) -> Option<Node> {
+        let mut node = next(self)?;
         loop {
-            node = match () {
-                () if self.take("??") => Node::binary("??", node, self.both()?),
-                () if self.take_word("or") || self.take("||") => {
-                    Node::binary("||", node, self.both()?)
-                }
-                () => return Some(node),
+            let rest = self.rest().trim_ascii_start();
+            let others = ["->", "++", "--", "//"];
+            let other = others.iter().any(|sign| rest.starts_with(sign));
+            let found =
+                signs
+                    .iter()
+                    .find(|(sign, _)| match sign.starts_with(char::is_alphabetic) {
+                        _ if other => false,
+                        true => self.take_word(sign),
+                        false => self.take(sign),
+                    });
+            let Some((_, here)) = found else {
+                return Some(node);
             };
+            node = Node::binary(here, node, next(self)?);
         }
     }
 
+    fn either(&mut self) -> Option<Node> {
+        self.operators(&[("??", "??"), ("or", "||"), ("||", "||")], Self::both)
+    }
+
     fn both(&mut self) -> Option<Node> {
-        let mut node = self.negated()?;
-        while self.take_word("and") || self.take("&&") {
-            node = Node::binary("&&", node, self.negated()?);
-        }
-        Some(node)
+        self.operators(&[("and", "&&"), ("&&", "&&")], Self::negated)
     }
 
     fn negated(&mut self) -> Option<Node> {
@@ -252,6 +268,12 @@ impl<'t> Reader<'t> {
             self.take(word);
             return Some(Node::binary(equal, left, null()));
         }
+        if self.template {
+            self.take(word);
+            let word = super::call::kind(word).unwrap_or(word).to_owned();
+            let sign = if not { " is not " } else { " is " };
+            return Some(Node::Field(left.into(), sign, word));
+        }
         if word == "defined" {
             self.take(word);
             return Some(Node::binary(other, left, null()));
@@ -265,33 +287,9 @@ impl<'t> Reader<'t> {
     }
 
     fn sum(&mut self) -> Option<Node> {
-        let mut node = self.product()?;
-        loop {
-            let rest = self.rest().trim_ascii_start();
-            if rest.starts_with("->") || rest.starts_with("++") || rest.starts_with("--") {
-                return Some(node);
-            }
-            node = match () {
-                () if self.take("+") => Node::binary("+", node, self.product()?),
-                () if self.take("-") => Node::binary("-", node, self.product()?),
-                () => return Some(node),
-            };
-        }
-    }
-
-    fn product(&mut self) -> Option<Node> {
-        let mut node = self.signed()?;
-        loop {
-            if self.rest().trim_ascii_start().starts_with("//") {
-                return Some(node);
-            }
-            node = match () {
-                () if self.take("*") => Node::binary("*", node, self.signed()?),
-                () if self.take("/") => Node::binary("/", node, self.signed()?),
-                () if self.take("%") => Node::binary("%", node, self.signed()?),
-                () => return Some(node),
-            };
-        }
+        self.operators(&[("+", "+"), ("-", "-")], |own| {
+            own.operators(&[("*", "*"), ("/", "/"), ("%", "%")], Self::signed)
+        })
     }
 
     fn signed(&mut self) -> Option<Node> {
@@ -345,8 +343,13 @@ impl<'t> Reader<'t> {
                 }
                 Some('[') if self.take("[") => self.inside(|own| own.index(node))?,
                 _ => {
-                    // A chain may go on on the next line.
                     let next = rest.trim_ascii_start();
+                    if self.template && next.starts_with('|') && !next.starts_with("||") {
+                        self.take("|");
+                        node = Node::Field(node.into(), " | ", self.name()?);
+                        continue;
+                    }
+                    // A chain may go on on the next line.
                     match next.starts_with('.') && rest.contains('\n') {
                         true => self.blanks(),
                         false => return Some(node),
@@ -382,37 +385,42 @@ impl<'t> Reader<'t> {
         Some(field.unwrap_or(Node::Index(of.into(), "[", index)))
     }
 
-    fn arguments(&mut self) -> Option<Vec<(String, Node)>> {
-        let mut args = Vec::new();
-        while !self.take(")") {
-            // `max(...xs)`
-            if self.take("...") || self.take("*") {
-                args.push(("*".to_owned(), self.choice()?));
-                self.take(",");
-                continue;
+    /// What stands between commas, up to a sign.
+    fn entries<T>(
+        &mut self,
+        close: &str,
+        mut read: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let mut entries = Vec::new();
+        while !self.take(close) {
+            entries.push(read(self)?);
+            if !self.take(",") {
+                return self.take(close).then_some(entries);
             }
-            let start = self.at;
-            let name = self.name().filter(|_| {
-                let rest = self.rest().trim_ascii_start();
+        }
+        Some(entries)
+    }
+
+    fn arguments(&mut self) -> Option<Vec<(String, Node)>> {
+        self.entries(")", |own| {
+            // `max(...xs)`
+            if own.take("...") || own.take("*") {
+                return Some(("*".to_owned(), own.choice()?));
+            }
+            let start = own.at;
+            let name = own.name().filter(|_| {
+                let rest = own.rest().trim_ascii_start();
                 let compares = rest.starts_with("==") || rest.starts_with("=>");
                 rest.starts_with([':', '=']) && !compares
             });
-            match name {
-                Some(name) => {
-                    (self.take("=") || self.take(":")).then_some(())?;
-                    args.push((name, self.choice()?));
-                }
-                None => {
-                    self.at = start;
-                    let value = self.choice()?;
-                    args.push((String::new(), self.each('(', None, value)?));
-                }
+            if let Some(name) = name {
+                own.at += own.rest().len() - own.rest().trim_ascii_start().len() + 1;
+                return Some((name, own.choice()?));
             }
-            if !self.take(",") {
-                return self.take(")").then_some(args);
-            }
-        }
-        Some(args)
+            own.at = start;
+            let value = own.choice()?;
+            Some((String::new(), own.each('(', None, value)?))
+        })
     }
 
     /// `value for x in xs if c`, where that is what it is.
@@ -514,45 +522,37 @@ impl<'t> Reader<'t> {
 
     /// `[a, b]`, `[a for x in xs]`
     fn list(&mut self) -> Option<Node> {
-        let mut values = Vec::new();
-        while !self.take("]") {
-            let value = self.spread(&["...", "*"])?;
-            if self.next_word() == "for" {
-                let each = self.each('[', None, value)?;
-                return self.take("]").then_some(each);
+        let mut each = None;
+        let values = self.entries("]", |own| {
+            let value = own.spread(&["...", "*"])?;
+            if own.next_word() == "for" {
+                each = Some(own.each('[', None, value.clone())?);
             }
-            values.push(value);
-            if !self.take(",") {
-                return self.take("]").then_some(Node::List(values));
-            }
-        }
-        Some(Node::List(values))
+            Some(value)
+        })?;
+        Some(each.unwrap_or(Node::List(values)))
     }
 
     /// `{k: a}`, `{k: a for x in xs}`, `{a for x in xs}`
     fn map(&mut self) -> Option<Node> {
-        let mut entries = Vec::new();
-        while !self.take("}") {
-            let key = self.spread(&["...", "**"])?;
-            if self.next_word() == "for" {
-                let each = self.each('{', None, key)?;
-                return self.take("}").then_some(each);
-            }
+        let mut each = None;
+        let entries = self.entries("}", |own| {
+            let key = own.spread(&["...", "**"])?;
             let value = match &key {
                 Node::Spread(_) => Node::plain(""),
-                _ if self.take(":") => self.choice()?,
+                _ if own.take(":") => own.choice()?,
+                _ if own.next_word() == "for" => {
+                    each = Some(own.each('{', None, key.clone())?);
+                    Node::plain("")
+                }
                 _ => return None,
             };
-            if self.next_word() == "for" {
-                let each = self.each('{', Some(key), value)?;
-                return self.take("}").then_some(each);
+            if own.next_word() == "for" {
+                each = Some(own.each('{', Some(key.clone()), value.clone())?);
             }
-            entries.push((key, value));
-            if !self.take(",") {
-                return self.take("}").then_some(Node::Map(entries));
-            }
-        }
-        Some(Node::Map(entries))
+            Some((key, value))
+        })?;
+        Some(each.unwrap_or(Node::Map(entries)))
     }
 
     fn record(&mut self, name: String) -> Option<Node> {

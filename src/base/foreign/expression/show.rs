@@ -1,7 +1,11 @@
 //! From tree to text.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
 use super::super::name::{error_kind, role};
-use super::call::{self, kind};
+use super::call;
 use super::{Budget, Each, LONGEST, Node, Shape, Types, declared, element, read};
 
 /// Writes one help. What is read for it counts, too.
@@ -14,6 +18,8 @@ pub struct Writer<'t> {
     /// Names of elements, and their types as far as they are known.
     names: Vec<(String, Option<String>)>,
     budget: Budget,
+    /// Names of what is called that are written otherwise.
+    pub(super) rewritten: Rc<RefCell<HashSet<String>>>,
 }
 
 /// A text, and how its outermost sign binds.
@@ -47,6 +53,7 @@ impl<'t> Writer<'t> {
             field: String::new(),
             names: Vec::new(),
             budget: Budget::default(),
+            rewritten: Rc::default(),
         }
     }
 
@@ -60,7 +67,7 @@ impl<'t> Writer<'t> {
 
     /// Reads the expression that a text begins with, and how long it is.
     pub fn read(&self, text: &str) -> Option<(Node, usize)> {
-        read::read(text, &self.budget)
+        read::read(text, &self.budget, self.template)
     }
 
     /// A text that is one expression, as it is written here.
@@ -146,43 +153,49 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// Numbers added up.
-    pub(super) fn sum(&self, list: &Node) -> Option<String> {
-        let ty = self.ty(list).unwrap_or_default();
-        let first = if element(&ty) == Some("float") {
-            "0.0"
-        } else {
-            ""
-        };
-        Some(format!("{}.sum({first})", self.operand(list)?))
-    }
-
-    /// An element that may not be there, and a value in its place.
+    /// An element that may not be there, and a value in its place. None where it is no such element.
     fn optional(&self, node: &Node, other: &Node) -> Option<Option<Shown>> {
-        let of = |of| {
-            let record = self.ty(of).is_some_and(|ty| self.types.is_record(&ty));
-            self.list(of).filter(|_| !record)
-        };
-        let found = match node {
-            Node::Index(list, "[", index) => match &**index {
-                Node::Plain(zero) if zero == "0" => of(list).map(|of| of + ".first()"),
-                Node::Minus(one) if **one == Node::plain("1") => of(list).map(|of| of + ".last()"),
-                Node::Minus(_) => None,
-                index => of(list).and_then(|of| Some(format!("{of}[?{}]", self.alone(index)?))),
+        let (of, found) = match node {
+            Node::Index(of, "[", index) => match &**index {
+                Node::Plain(zero) if zero == "0" => (of, "x.first()"),
+                Node::Minus(one) if **one == Node::plain("1") => (of, "x.last()"),
+                Node::Minus(_) => return Some(None),
+                index => return Some(self.entry(of, index, other)),
             },
             Node::Call(function, args) => match (&**function, args.as_slice()) {
-                (Node::Field(map, ".", get), [(_, key)]) if get == "get" => {
-                    of(map).and_then(|of| Some(format!("{of}[?{}]", self.alone(key)?)))
+                (Node::Field(of, ".", get), [(_, key)]) if get == "get" => {
+                    return Some(self.entry(of, key, other));
                 }
                 (Node::Field(_, ".", find), [(_, Node::Function(..))]) if find == "find" => {
-                    self.operand(node)
+                    let found = Node::method(node.clone(), "orValue", vec![other.clone()]);
+                    return Some(self.value(&found));
                 }
                 _ => return None,
             },
             _ => return None,
         };
-        let other = self.alone(other);
-        Some(found.and_then(|found| shown(format!("{found}.orValue({})", other?), OPERAND)))
+        let is_list = self.list(of).is_some();
+        let form = format!("{found}.orValue(y)");
+        Some(
+            is_list
+                .then(|| self.form(&form, &[("x", of), ("y", other)]))
+                .flatten(),
+        )
+    }
+
+    /// `m[?key].orValue(other)`
+    fn entry(&self, of: &Node, key: &Node, other: &Node) -> Option<Shown> {
+        let record = self.ty(of).is_some_and(|ty| self.types.is_record(&ty));
+        self.list(of).filter(|_| !record)?;
+        self.form(
+            "m[?key].orValue(y)",
+            &[("m", of), ("key", key), ("y", other)],
+        )
+    }
+
+    /// A form with what stands for its names.
+    fn form(&self, form: &str, parts: &[(&str, &Node)]) -> Option<Shown> {
+        self.value(&call::form(form, parts)?)
     }
 
     /// A condition that stands alone.
@@ -214,7 +227,7 @@ impl<'t> Writer<'t> {
             Node::Field(of, sign, name) => self.field(of, sign, name),
             Node::Index(of, sign, index) => self.index(of, sign, index),
             Node::Part(of, from, to) => self.range(of, from.as_deref(), to.as_deref()),
-            Node::Call(function, args) => self.call(function, args),
+            Node::Call(..) => self.call(node),
             Node::List(values) if values.iter().any(is_spread) => self.joined(values),
             Node::List(_) | Node::Map(_)
                 if !self.template
@@ -344,6 +357,13 @@ impl<'t> Writer<'t> {
     }
 
     fn field(&self, of: &Node, sign: &str, name: &str) -> Option<Shown> {
+        match sign {
+            " | " => return shown(format!("{} | {name}", self.called(of)?), CHOICE),
+            " is " | " is not " => {
+                return shown(format!("{}{sign}{name}", self.part(of, SUM)?), RELATION);
+            }
+            _ => {}
+        }
         // The text of a message; its content may have parts.
         let has_text = || {
             let ty = self.ty(of).unwrap_or_default();
@@ -385,46 +405,62 @@ impl<'t> Writer<'t> {
 
     /// `xs[1:3]`
     fn range(&self, of: &Node, from: Option<&Node>, to: Option<&Node>) -> Option<Shown> {
-        let text = self.is_text(of);
-        let shown_of = self.operand(of)?;
-        let bound =
-            |bound: Option<&Node>| bound.map_or(Some(String::new()), |node| self.alone(node));
-        let (first, last) = (bound(from)?, bound(to)?);
         if self.template {
-            return shown(format!("{shown_of}[{first}:{last}]"), OPERAND);
+            let bound =
+                |bound: Option<&Node>| bound.map_or(Some(String::new()), |node| self.alone(node));
+            let (from, to) = (bound(from)?, bound(to)?);
+            return shown(format!("{}[{from}:{to}]", self.operand(of)?), OPERAND);
         }
-        let of = shown_of;
-        shown(
-            match (from, to) {
-                (None, None) => of,
-                (Some(Node::Minus(count)), None) if !text => {
-                    let count = self.alone(count)?;
-                    format!("{of}.reverse().slice(0, {count}).reverse()")
-                }
-                (None, Some(Node::Minus(count))) if !text => {
-                    let count = self.alone(count)?;
-                    format!("{of}.reverse().slice({count}).reverse()")
-                }
-                (Some(Node::Minus(_)), _) | (_, Some(Node::Minus(_))) => return None,
-                (None, Some(_)) if text => format!("{of}.truncate({last})"),
-                (Some(_), None) if text => format!("{of}.substring({first})"),
-                (Some(_), Some(_)) if text => format!("{of}.substring({first}, {last})"),
-                (None, Some(_)) => format!("{of}.slice(0, {last})"),
-                (Some(_), None) => format!("{of}.slice({first})"),
-                (Some(_), Some(_)) => format!("{of}.slice({first}, {last})"),
-            },
-            OPERAND,
-        )
+        let minus = |bound: Option<&Node>| matches!(bound, Some(Node::Minus(_)));
+        let form = match (self.is_text(of), from, to) {
+            (_, None, None) => "x",
+            (false, Some(Node::Minus(count)), None) => {
+                return self.form(
+                    "x.reverse().slice(0, n).reverse()",
+                    &[("x", of), ("n", count)],
+                );
+            }
+            (false, None, Some(Node::Minus(count))) => {
+                return self.form("x.reverse().slice(n).reverse()", &[("x", of), ("n", count)]);
+            }
+            _ if minus(from) || minus(to) => return None,
+            (true, None, _) => "x.truncate(b)",
+            (true, _, None) => "x.substring(a)",
+            (true, ..) => "x.substring(a, b)",
+            (false, None, _) => "x.slice(0, b)",
+            (false, _, None) => "x.slice(a)",
+            (false, ..) => "x.slice(a, b)",
+        };
+        let none = Node::plain("null");
+        let parts = [
+            ("x", of),
+            ("a", from.unwrap_or(&none)),
+            ("b", to.unwrap_or(&none)),
+        ];
+        self.form(form, &parts)
     }
 
-    fn call(&self, function: &Node, args: &[(String, Node)]) -> Option<Shown> {
-        let text = call::written(self, function, args)?;
-        // What is written for a call may be an operation.
-        let binds = match text.binds {
-            true => OPERAND,
-            false => CHOICE,
-        };
-        shown(text.text, binds)
+    fn call(&self, call: &Node) -> Option<Shown> {
+        match call::written(self, call)? {
+            Node::Call(function, args) if *call == Node::Call(function.clone(), args.clone()) => {
+                let binds = if is_filter(call) { CHOICE } else { OPERAND };
+                shown(call::shown(self, &function, &args)?, binds)
+            }
+            other => self.value(&other),
+        }
+    }
+
+    /// A function as it is called.
+    pub(super) fn called(&self, function: &Node) -> Option<String> {
+        match is_filter(function) {
+            true => Some(self.value(function)?.text),
+            false => self.operand(function),
+        }
+    }
+
+    /// Notes that a call is written otherwise.
+    pub(super) fn rewrites(&self, name: &str) {
+        self.rewritten.borrow_mut().insert(name.to_owned());
     }
 
     fn binary(&self, sign: &'static str, left: &Node, right: &Node) -> Option<Shown> {
@@ -446,6 +482,7 @@ impl<'t> Writer<'t> {
                 return shown(format!("error.kind {sign} {kind}"), RELATION);
             }
             "+" if self.adds_to(left) => return self.value(right),
+            "+" if self.adds_to(right) => return None,
             "/" if !self.template && is_size(right) => {
                 let right = format!("float({})", self.alone(right)?);
                 match self.shape(left) {
@@ -514,25 +551,23 @@ impl<'t> Writer<'t> {
         if let Some(found) = self.optional(left, right) {
             return found;
         }
-        let (left_shown, other) = (self.value(left)?, self.part(right, CHOICE)?);
-        let value = grouped(left_shown.clone(), OR);
-        match shape {
+        let null = || Node::binary("==", left.clone(), Node::plain("null")).into();
+        let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));
+        self.value(&match shape {
             Some(Shape::Text | Shape::List | Shape::Map | Shape::Int | Shape::Float) => {
-                // It is never null.
-                if sign == "??" {
-                    return Some(left_shown);
+                match sign {
+                    // It is never null.
+                    "??" => *left,
+                    _ => Node::Choice(left.clone(), left, right),
                 }
-                let condition = grouped(self.condition(left, true)?, OR);
-                shown(format!("{condition} ? {value} : {other}"), CHOICE)
             }
             // A record that stands for another must be whole.
-            _ if matches!(right, Node::Record(..) | Node::Call(..)) => None,
+            _ if matches!(*right, Node::Record(..) | Node::Call(..)) => return None,
             Some(Shape::Nullable) | None if left.path().is_some() => {
-                let compared = grouped(left_shown, SUM);
-                shown(format!("{compared} == null ? {other} : {value}"), CHOICE)
+                Node::Choice(null(), right, left)
             }
-            _ => None,
-        }
+            _ => return None,
+        })
     }
 
     /// Whether it is a text, as far as that can be seen.
@@ -565,7 +600,6 @@ impl<'t> Writer<'t> {
                 false => shown(format!("not {}", grouped(plain, NEGATED)), NEGATED),
             };
         }
-        let sign = if yes { "!=" } else { "==" };
         match node {
             Node::Not(of) => return self.condition(of, !yes),
             Node::Binary(same @ ("==" | "!="), left, right) if !yes => {
@@ -577,44 +611,39 @@ impl<'t> Writer<'t> {
                 let right = grouped(self.condition(right, true)?, OR);
                 return shown(format!("{left} || {right}"), OR);
             }
-            node if is_size(node) => {
-                let sign = if yes { ">" } else { "==" };
-                return shown(format!("{} {sign} 0", self.operand(node)?), RELATION);
-            }
-            Node::Each(..) => {
-                let sign = if yes { ">" } else { "==" };
-                return shown(format!("size({}) {sign} 0", self.alone(node)?), RELATION);
-            }
+            node if is_size(node) => return self.filled(node, yes),
+            Node::Each(..) => return self.filled(node, yes),
             _ => {}
         }
-        let value = self.value(node)?;
-        let shape = self.shape(node);
-        let text = value.text;
-        let zero = match shape {
+        let zero = match self.shape(node) {
             Some(Shape::Text) => "\"\"",
             Some(Shape::Int) => "0",
             Some(Shape::Float) => "0.0",
             Some(Shape::Nullable) => "null",
-            Some(Shape::List | Shape::Map) => {
-                let sign = if yes { ">" } else { "==" };
-                return shown(format!("size({text}) {sign} 0"), RELATION);
-            }
+            Some(Shape::List | Shape::Map) => return self.filled(node, yes),
             Some(Shape::Other) => return None,
             // An element of what is not known.
             None if matches!(node, Node::Plain(name) if self.names.iter().any(|(own, _)| own == name)) =>
             {
                 return None;
             }
-            Some(Shape::Bool) | None if yes => return shown(text, value.binds),
+            Some(Shape::Bool) | None if yes => return self.value(node),
             Some(Shape::Bool) | None => {
-                let whole = Shown {
-                    text,
-                    binds: value.binds,
-                };
-                return shown(format!("!{}", grouped(whole, SIGNED)), SIGNED);
+                return shown(format!("!{}", self.part(node, SIGNED)?), SIGNED);
             }
         };
-        shown(format!("{text} {sign} {zero}"), RELATION)
+        let sign = if yes { "!=" } else { "==" };
+        shown(format!("{} {sign} {zero}", self.alone(node)?), RELATION)
+    }
+
+    /// Whether a list has elements, or none.
+    fn filled(&self, list: &Node, yes: bool) -> Option<Shown> {
+        let size = match is_size(list) {
+            true => self.alone(list)?,
+            false => format!("size({})", self.alone(list)?),
+        };
+        let sign = if yes { ">" } else { "==" };
+        shown(format!("{size} {sign} 0"), RELATION)
     }
 
     /// Whether `left or right` stands for a value even where a condition is expected.
@@ -662,21 +691,6 @@ impl<'t> Writer<'t> {
         })
     }
 
-    /// What is asked of each element, by its name.
-    pub(super) fn asked(&self, each: &Each, method: &str) -> Option<String> {
-        let [name] = each.names.as_slice() else {
-            return None;
-        };
-        let inside = self.within(&each.names, &each.of);
-        let of = self.operand(&each.of)?;
-        let of = match &each.when {
-            Some(when) => format!("{of}.filter({name}, {})", inside.asks(when)?),
-            None => of,
-        };
-        let condition = inside.asks(&each.value)?;
-        Some(format!("{of}.{method}({name}, {condition})"))
-    }
-
     /// A function that is given to a macro: its names and what it makes of them, the elements of a list.
     pub(super) fn function(&self, node: &Node, list: &Node, asks: bool) -> Option<String> {
         let Node::Function(names, value) = node else {
@@ -688,11 +702,6 @@ impl<'t> Writer<'t> {
             false => inside.alone(value)?,
         };
         Some(format!("{}, {value}", names.join(", ")))
-    }
-
-    /// The type that `isinstance` asks for.
-    pub(super) fn kind(&self, node: &Node) -> Option<&'static str> {
-        kind(&node.path()?)
     }
 }
 
@@ -753,6 +762,15 @@ fn placeholder(node: &Node) -> Option<Node> {
 
 fn is_size(node: &Node) -> bool {
     matches!(node, Node::Call(function, args) if args.len() == 1 && call::is_size(function))
+}
+
+/// `x | f`, `x | f(y)` in a template.
+fn is_filter(node: &Node) -> bool {
+    match node {
+        Node::Field(_, sign, _) => *sign == " | ",
+        Node::Call(function, _) => is_filter(function),
+        _ => false,
+    }
 }
 
 fn is_spread(node: &Node) -> bool {
