@@ -49,7 +49,6 @@ pub mod types;
 pub mod untracked;
 pub mod unused;
 pub mod unused_names;
-pub mod words;
 
 use std::collections::BTreeSet;
 
@@ -137,8 +136,8 @@ pub fn check<C>(
         }
         unused_names::tools(program, diags);
         prompt::unused(program, diags);
-        instance::unused::unused(program, sources, diags);
-        unused::unused(program, sources, diags);
+        instance::unused::unused(program, diags);
+        unused::unused(program, diags);
     }
     Ok(Checked { instances })
 }

@@ -1,11 +1,9 @@
 //! Items of the first file that nothing names.
 
 use crate::ast::{Name, item};
-use crate::base::{SourceMap, Span};
+use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::Program;
-
-use super::words::Words;
 
 /// An item that should be named somewhere.
 struct Item<'a> {
@@ -16,32 +14,18 @@ struct Item<'a> {
 }
 
 /// Warns of types, enums, events, reducers, models, tools, toolsets, retry policies and prompts of the first file that no other item names.
-///
-/// The words of the sources are searched, not the tree: that can miss an item whose name also stands for
-/// something else, but calls none unused that is used. A file without a graph is there to be imported.
-pub fn unused(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
+/// A file without a graph is there to be imported.
+pub fn unused(program: &Program, diags: &mut Diagnostics) {
     let first = program.modules.first().map(|module| module.file);
     let Some(first) = first.filter(|file| program.graphs.iter().any(|g| g.file == *file)) else {
         return;
     };
-    let items = || items(program).filter(|item| item.name.span.file == first);
-    let mut words = Words::new(items().map(|item| item.name.as_str()));
-    for module in &program.modules {
-        if let Some(file) = sources.file(module.file) {
-            words.read_code(&file.text, module.file);
-        }
-    }
-    for item in items() {
-        let mut places = words.places(item.name.as_str()).iter();
-        if !places.any(|place| !item.own.holds(*place)) {
-            diags.push(
-                Diagnostic::new(
-                    &codes::UNUSED_ITEM,
-                    format!("{} `{}` is never used", item.kind, item.name.node),
-                    item.name.span,
-                )
-                .help("use it, or take it out"),
-            );
+    for item in items(program).filter(|item| item.name.span.file == first) {
+        let mut uses = program.references_to(item.name.span);
+        if uses.all(|place| item.own.holds(place)) {
+            let message = format!("{} `{}` is never used", item.kind, item.name.node);
+            let found = Diagnostic::new(&codes::UNUSED_ITEM, message, item.name.span);
+            diags.push(found.help("use it, or take it out"));
         }
     }
 }

@@ -2,8 +2,6 @@
 //!
 //! Comments are no part of the tree, so what is said about them goes by the text.
 
-use crate::check::words::literal;
-
 /// What stands at a place of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece {
@@ -83,4 +81,22 @@ pub fn statement(text: &str, from: usize) -> Option<std::ops::Range<usize>> {
         }
     }
     start.map(|start| start..text.len())
+}
+
+/// Length of the text literal that begins here: to the quote that closes it, else all of it.
+fn literal(rest: &str) -> usize {
+    for quote in ["\"\"\"", "'''", "\"", "'"] {
+        let Some(inside) = rest.strip_prefix(quote) else {
+            continue;
+        };
+        let mut escaped = false;
+        for (i, c) in inside.char_indices() {
+            if !escaped && inside.get(i..).is_some_and(|rest| rest.starts_with(quote)) {
+                return i + 2 * quote.len();
+            }
+            escaped = !escaped && c == '\\';
+        }
+        return rest.len();
+    }
+    1
 }

@@ -161,7 +161,6 @@ impl Resolver<'_> {
             thing,
             span: name.span,
             imported,
-            used: false,
         };
         names.insert(name.node.clone(), entry);
         true

@@ -88,17 +88,12 @@ impl Resolver<'_> {
     /// Whether a name may stand: it is no type's name, or its file has that type. Everything that
     /// is no type (loop names, fields) is for the checker.
     fn type_name(&mut self, file: FileId, name: &Name, record: bool) -> bool {
-        let names = self.names.get_mut(file.0 as usize);
-        match names.and_then(|names| names.get_mut(&name.node)) {
-            Some(entry) if entry.thing == Definition::Broken => {
-                entry.used = true;
-                return false;
+        if let Some(thing) = self.meaning(file, &name.node) {
+            // A name in scope may be that of an item too.
+            if record || thing == Definition::Broken || Wanted::Type.takes(thing) {
+                self.symbol(file, name);
             }
-            Some(entry) => {
-                entry.used = true;
-                return true;
-            }
-            None => {}
+            return thing != Definition::Broken;
         }
         if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
             return true;
@@ -116,14 +111,8 @@ impl Resolver<'_> {
 
     /// Whether a function may stand: its import, where it has one, is not broken.
     fn function_name(&mut self, file: FileId, function: &Name) -> bool {
-        let names = self.names.get_mut(file.0 as usize);
-        match names.and_then(|names| names.get_mut(&function.node)) {
-            Some(entry) => {
-                entry.used = true;
-                entry.thing != Definition::Broken
-            }
-            None => true,
-        }
+        let symbol = self.symbol(file, function);
+        symbol.is_none_or(|symbol| symbol.thing != Definition::Broken)
     }
 
     /// A whole number from `least` up that is written out; reported otherwise.

@@ -8,7 +8,8 @@ use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::Resolver;
 use super::declare::Shared;
-use super::names::Definition;
+use super::names::{Definition, Symbol};
+use super::program::Reference;
 
 impl Resolver<'_> {
     pub(super) fn bind_imports(&mut self, file: FileId, shared: &mut Shared) {
@@ -37,8 +38,10 @@ impl Resolver<'_> {
     fn exported(&mut self, module: FileId, import: &Import, wanted: &ImportName) -> Definition {
         let names = self.names.get(module.0 as usize);
         let entry = names.and_then(|names| names.get(&wanted.name.node));
-        if let Some(entry) = entry.filter(|entry| !entry.imported) {
-            return entry.thing;
+        if let Some(Symbol { thing, span, .. }) = entry.filter(|entry| !entry.imported) {
+            let (at, to) = (wanted.name.span, *span);
+            self.program.references.insert(Reference { to, at });
+            return *thing;
         }
         if self.is_lost(module, &wanted.name.node) {
             return Definition::Broken;
@@ -94,7 +97,9 @@ impl Resolver<'_> {
     /// Reports imports that nothing uses. Called when everything else is resolved.
     pub fn unused_imports(&mut self) {
         let unused = self.names.iter().flatten();
-        let unused = unused.filter(|(_, e)| e.imported && !e.used && e.thing != Definition::Broken);
+        let used = |symbol: &Symbol| self.program.references_to(symbol.span).next().is_some();
+        let unused =
+            unused.filter(|(_, e)| e.imported && !used(e) && e.thing != Definition::Broken);
         // A misspelt use of it is told to be one.
         let unknown = self.diags.iter().filter_map(Diagnostic::unknown_name);
         let meant: BTreeSet<&str> = unknown

@@ -9,7 +9,7 @@ use crate::expr::ty::{EnumId, RecordId};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 
 use super::Resolver;
-use super::program::PromptId;
+use super::program::{PromptId, Reference};
 
 /// What a top-level name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,8 +143,6 @@ pub(super) struct Symbol {
     pub span: Span,
     /// Whether it is imported.
     pub imported: bool,
-    /// Whether anything has used it.
-    pub used: bool,
 }
 
 /// Names of one list so far.
@@ -160,29 +158,26 @@ impl Resolver<'_> {
             return self.find_bound(name, wanted);
         }
         let lost = self.is_lost(file, &name.node);
-        let entry = self.names.get_mut(file.0 as usize)?.get_mut(&name.node);
+        let entry = self.symbol(file, name).cloned();
         let diagnostic = match entry {
-            Some(entry) => {
-                entry.used = true;
-                match entry.thing {
-                    Definition::Broken => return None,
-                    thing if wanted.takes(thing) => return Some(thing),
-                    thing => {
-                        let noun = wanted.noun();
-                        let message = format!("`{}` is {}, not a {noun}", name.node, thing.noun());
-                        let found = Diagnostic::new(wanted.code(), message, name.span)
-                            .label(entry.span, "declared here");
-                        let fitting = self.fitting(file, wanted);
-                        found.help(match (thing, fitting.is_empty()) {
-                            (Definition::Graph(_), _) if wanted == Wanted::Tool => {
-                                format!("a graph is called by `subgraph {}`", name.node)
-                            }
-                            (_, true) => format!("declare one: `{} ..`", wanted.keyword()),
-                            (_, false) => format!("there is {fitting}"),
-                        })
-                    }
+            Some(entry) => match entry.thing {
+                Definition::Broken => return None,
+                thing if wanted.takes(thing) => return Some(thing),
+                thing => {
+                    let noun = wanted.noun();
+                    let message = format!("`{}` is {}, not a {noun}", name.node, thing.noun());
+                    let found = Diagnostic::new(wanted.code(), message, name.span)
+                        .label(entry.span, "declared here");
+                    let fitting = self.fitting(file, wanted);
+                    found.help(match (thing, fitting.is_empty()) {
+                        (Definition::Graph(_), _) if wanted == Wanted::Tool => {
+                            format!("a graph is called by `subgraph {}`", name.node)
+                        }
+                        (_, true) => format!("declare one: `{} ..`", wanted.keyword()),
+                        (_, false) => format!("there is {fitting}"),
+                    })
                 }
-            }
+            },
             None if lost => return None,
             None => self.unknown(file, name, wanted),
         };
@@ -198,7 +193,15 @@ impl Resolver<'_> {
         }
     }
 
-    /// What `name` stands for in `file`, if anything, without using it.
+    /// The symbol that `name` refers to in `file`, if any: a reference of the program from here on.
+    pub fn symbol(&mut self, file: FileId, name: &Name) -> Option<&Symbol> {
+        let symbol = self.names.get(file.0 as usize)?.get(&name.node)?;
+        let (at, to) = (name.span, symbol.span);
+        self.program.references.insert(Reference { to, at });
+        Some(symbol)
+    }
+
+    /// What `name` stands for in `file`, if anything, without a reference to it.
     pub fn meaning(&self, file: FileId, name: &str) -> Option<Definition> {
         let entry = self.names.get(file.0 as usize)?.get(name)?;
         Some(entry.thing)

@@ -66,6 +66,17 @@ pub struct Program {
     pub modules: Vec<Module>,
     /// The files as written, for rules that go by what stands there and not by what it means.
     pub trees: Vec<Tree>,
+    /// Each use of a name of a file's top level.
+    pub references: BTreeSet<Reference>,
+}
+
+/// A use of a name of a file's top level. Of an imported name each use refers to the import, and that to the declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reference {
+    /// The name where it is declared or imported.
+    pub to: Span,
+    /// The name where it is used.
+    pub at: Span,
 }
 
 /// A file as written.
@@ -96,6 +107,14 @@ impl Program {
             .find(|module| module.file == file)
             .map(|module| module.functions.clone())
             .unwrap_or_default()
+    }
+
+    /// Where a name is used that is declared or imported there.
+    pub fn references_to(&self, to: Span) -> impl Iterator<Item = Span> {
+        let at = Span::default();
+        let all = self.references.range(Reference { to, at }..);
+        all.take_while(move |found| found.to == to)
+            .map(|found| found.at)
     }
 
     /// The graphs that another graph calls.

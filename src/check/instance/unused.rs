@@ -2,71 +2,84 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::SourceMap;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::template::each_expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::template::tree;
 use crate::resolve::Program;
+use crate::resolve::exprs::{Site, Written, sites_of_graph, sites_of_node};
+use crate::resolve::program::Graph;
 
-/// Warns of parameters that are not named in their graph nor in any prompt file.
-///
-/// The text is searched, templates and comments included: that can miss one, but calls none unused
-/// that is used.
-pub fn unused(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
+/// Warns of them.
+pub fn unused(program: &Program, diags: &mut Diagnostics) {
+    let mut report = |graph: &Graph, name: &str, span, help: &str| {
+        let message = format!(
+            "nothing in graph `{}` uses its parameter `{name}`",
+            graph.name.node
+        );
+        let found = Diagnostic::new(&codes::UNUSED_PARAMETER, message, span);
+        diags.push(found.help(help.to_owned()));
+    };
     for graph in &program.graphs {
         for name in &graph.unused_params {
-            let message = format!(
-                "nothing in graph `{}` uses its parameter `{}`",
-                graph.name.node, name.node
-            );
-            let found = Diagnostic::new(&codes::UNUSED_PARAMETER, message, name.span);
-            diags.push(found.help("use it, or take it out"));
+            report(graph, &name.node, name.span, "use it, or take it out");
         }
-    }
-    if program.graphs.iter().all(|graph| graph.params.is_empty()) {
-        return;
-    }
-    let is_module = |file| program.modules.iter().any(|module| module.file == file);
-    let prompts = sources.files().filter(|(file, _)| !is_module(*file));
-    let prompts: Vec<&str> = prompts.map(|(_, file)| &*file.text).collect();
-    for graph in program
-        .graphs
-        .iter()
-        .filter(|graph| !graph.params.is_empty())
-    {
-        let own = sources.text(graph.span);
-        let texts = || prompts.iter().copied().chain([own]);
-        // Where `params` stands alone, all of them may be meant.
-        let used: BTreeSet<&str> = texts().flat_map(names).collect();
-        if used.contains("") {
+        if graph.params.is_empty() {
             continue;
         }
-        for param in &graph.params {
-            let name = param.name.node.as_str();
-            if used.contains(name) {
-                continue;
-            }
-            let message = format!(
-                "nothing in graph `{}` uses its parameter `{name}`",
-                graph.name.node
-            );
-            diags.push(
-                Diagnostic::new(&codes::UNUSED_PARAMETER, message, param.name.span)
-                    .help(format!("use `params.{name}`, or take it out")),
-            );
+        let used = used(graph);
+        let unused = graph.params.iter().map(|param| &param.name);
+        for name in unused.filter(|name| !used.all && !used.names.contains(name.as_str())) {
+            let help = format!("use `params.{}`, or take it out", name.node);
+            report(graph, &name.node, name.span, &help);
         }
     }
 }
 
-/// The names behind `params.`, empty where none follows.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices("params").filter_map(move |(at, word)| {
-        let before = text.get(..at).unwrap_or_default();
-        let rest = text.get(at + word.len()..).unwrap_or_default();
-        if before.ends_with(is_word) || rest.starts_with(is_word) {
-            return None;
+/// Parameters that expressions use.
+#[derive(Default)]
+struct Used<'g> {
+    names: BTreeSet<&'g str>,
+    /// Whether `params` stands alone, so that all of them may be meant.
+    all: bool,
+}
+
+fn used(graph: &Graph) -> Used<'_> {
+    let mut used = Used::default();
+    let defaults = graph
+        .fields
+        .iter()
+        .filter_map(|field| field.default.as_ref());
+    let alone = defaults.chain(&graph.recursion_by);
+    alone.for_each(|expr| used.expr(expr));
+    let nodes = graph.nodes.iter().flat_map(sites_of_node);
+    for site in nodes.chain(sites_of_graph(graph)) {
+        site.exprs().for_each(|expr| used.expr(expr));
+        used.text(&site);
+    }
+    used
+}
+
+impl<'g> Used<'g> {
+    fn expr(&mut self, expr: &'g Expr) {
+        match &expr.kind {
+            ExprKind::Ident(name) => self.all |= name == "params",
+            ExprKind::Select { operand, field, .. } if is_params(operand) => {
+                self.names.insert(&field.node);
+            }
+            _ => expr.each_part(|part| self.expr(part)),
         }
-        let name = rest.strip_prefix('.').unwrap_or_default();
-        let end = name.find(|c| !is_word(c)).unwrap_or(name.len());
-        name.get(..end)
-    })
+    }
+
+    fn text(&mut self, site: &Site<'g>) {
+        if let Written::Text(words) = site.written
+            && words.from.is_none()
+        {
+            each_expr(&tree(&words.text).body, |expr| self.expr(expr));
+        }
+    }
+}
+
+fn is_params(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Ident(name) if name == "params")
 }

@@ -26,6 +26,7 @@ mod syntax;
 
 pub use super::function::jinja::{filters, tests};
 pub use check::{check, check_knowing};
+pub(crate) use lower::tree;
 pub use printed::{Printed, printed};
 pub use reads::reads;
 pub use render::{Template, TemplateError};
