@@ -101,6 +101,8 @@
 //! | **May happen in parallel** | Two nodes that can run in the same super-step. An over-approximation: it misses no pair ([`check::cfg::MayHappenInParallel`]) |
 //! | **Witness** | The two paths from a fork that a finding about parallel nodes shows |
 //! | **Flow state** | What is known at a node: places that are not null, fields that have a value ([`check::types::flow_state`]) |
+//! | **Reference** | A use of a name of a file's top level, with where that is declared ([`resolve::Program::references`]) |
+//! | **Access path** | The place that an expression names, `state.docs[state.k].title`, as a name and steps ([`base::AccessPath`]) |
 //! | **Narrowing** | What a condition proves of the types below it: `x != null` makes a `T?` a `T` ([`expr::infer::Narrowing`]). A tool's `where` narrows its arguments ([`check::narrow`]) |
 //! | **Label** | Untrusted, private or secret: a fact of a value that follows it through expressions, fields and calls. Called graphs have summaries ([`check::safety`]) |
 //! | **Sink** | A parameter that takes no untrusted text |

@@ -5,10 +5,10 @@
 //! type. `UPDATE=1` writes the outcomes anew.
 
 use crate::declared::{Declared, declared, files, marks, type_of};
-use graphc::base::FileId;
+use graphc::base::{AccessPath, FileId};
 use graphc::diag::Diagnostics;
 use graphc::expr::Type;
-use graphc::expr::infer::{Checker, Narrowing, facts};
+use graphc::expr::infer::{Checker, Known, Narrowing, access_path, facts};
 
 #[test]
 fn types_and_findings() {
@@ -53,7 +53,10 @@ fn outcome(case: &str, declared: &Declared) -> String {
     for line in lines {
         match line.split_once(' ').unwrap_or((line, "")) {
             (":", ty) => expected = Some(type_of(ty, &declared.types)),
-            ("knowing", path) => known = known.and([path.to_owned()].into_iter().collect()),
+            ("knowing", place) => {
+                let place = graphc::parse::expression(place, FileId(0), &mut Diagnostics::new());
+                known = known.and(Narrowing::not_null(place.and_then(|of| access_path(&of))));
+            }
             ("pure", "") => scope.effects = false,
             ("import", name) => scope.functions = vec![name.to_owned()].into(),
             ("facts", "") => ask_facts = true,
@@ -75,8 +78,17 @@ fn outcome(case: &str, declared: &Declared) -> String {
         if ask_facts {
             for truth in [true, false] {
                 let known = facts(&expr, &scope, &declared.types, truth);
-                let paths: Vec<&str> = known.iter().collect();
-                results += format!("when {truth}: {}", paths.join(", ")).trim_end();
+                let all = AccessPath::default();
+                let shown = known.about(&all).filter_map(|(steps, fact)| {
+                    let place: AccessPath = steps.iter().cloned().collect();
+                    match fact {
+                        Known::NotNull => Some(place.to_string()),
+                        Known::Lacks(field) => Some(format!("{place}.!{field}")),
+                        Known::Not(_) => None,
+                    }
+                });
+                let shown: Vec<String> = shown.collect();
+                results += format!("when {truth}: {}", shown.join(", ")).trim_end();
                 results += "\n";
             }
         }

@@ -102,6 +102,26 @@ impl Expr {
         self.each_part_mut(|part| part.move_back(bytes));
     }
 
+    /// The names of `a.b.c`, with their dots; `None` for any other form.
+    pub fn dotted(&self) -> Option<String> {
+        let (mut parts, mut at) = (Vec::new(), self);
+        while let ExprKind::Select {
+            operand,
+            field,
+            optional: false,
+        } = &at.kind
+        {
+            parts.push(field.as_str());
+            at = operand;
+        }
+        let ExprKind::Ident(name) = &at.kind else {
+            return None;
+        };
+        parts.push(name);
+        parts.reverse();
+        Some(parts.join("."))
+    }
+
     /// The expressions directly inside this one, in the order written.
     pub fn parts(&self) -> Vec<&Expr> {
         let mut parts = Vec::new();

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
-use crate::base::Span;
+use crate::base::{AccessPath, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::inline::{Inliner, LetValue, inlined, let_values};
-use crate::expr::infer::path;
+use crate::expr::infer::access_path;
 use crate::ir::{FieldId, JoinId, NodeId};
 use crate::resolve::jumps::Maker;
 use crate::resolve::naming::IN_SCOPE;
@@ -168,7 +168,7 @@ fn unguarded(graph: &Graph) -> Vec<(Option<NodeId>, &Each, Span)> {
 /// What the conditions of a node, or of a route of the graph itself, read.
 struct Asked {
     lets: Vec<LetValue>,
-    paths: BTreeSet<String>,
+    paths: BTreeSet<AccessPath>,
 }
 
 impl Asked {
@@ -195,14 +195,14 @@ impl Asked {
 }
 
 /// The places that an expression reads: fields of the state, of an input, of a result. Names that a macro binds are none.
-fn paths(expr: &Expr) -> BTreeSet<String> {
+fn paths(expr: &Expr) -> BTreeSet<AccessPath> {
     let (mut open, mut found) = (vec![expr], BTreeSet::new());
     while let Some(expr) = open.pop() {
-        match path(expr) {
+        match access_path(expr) {
             Some(path) => {
-                let root = path.split(['.', '[']).next();
-                let is_place = root.is_some_and(|root| IN_SCOPE.contains(&root));
-                found.extend(Some(path).filter(|_| is_place));
+                if path.root().is_some_and(|root| IN_SCOPE.contains(&root)) {
+                    found.insert(path);
+                }
             }
             None => expr.each_part(|part| open.push(part)),
         }
@@ -233,7 +233,7 @@ fn is_full(graph: &Graph, items: &Expr) -> bool {
             args,
         } if AS_LONG.contains(&function.node.as_str()) && args.len() < 3 => is_full(graph, of),
         _ => {
-            let field = path(items).and_then(|path| graph.field(path.strip_prefix("state.")?));
+            let field = access_path(items).and_then(|of| graph.field(of.as_field_of("state")?));
             let length = field.and_then(|field| graph.fields.get(field)?.constraints.len);
             length.is_some_and(|(least, _)| least > 0)
         }

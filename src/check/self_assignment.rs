@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::Span;
-use crate::expr::infer::path;
+use crate::expr::infer::access_path;
 use crate::ir::FieldId;
 use crate::resolve::program::{Graph, SetItem};
 
@@ -14,7 +14,7 @@ pub fn writes(graph: &Graph) -> BTreeMap<Span, FieldId> {
     let idle = graph.sets().filter_map(|item: &SetItem| {
         let id = item.field?;
         let field = graph.fields.get(id)?;
-        let same = path(&item.value)?.strip_prefix("state.")? == field.name.node;
+        let same = access_path(&item.value)?.as_field_of("state") == Some(&field.name.node);
         (same && keeps_value(field, item.replace)).then_some((item.name.span, id))
     });
     idle.collect()

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::base::{Span, name};
+use crate::base::{AccessPath, Span, name};
 
 use super::codes::{self, Code, Level};
 use super::fact::{Fact, Home, Unknown};
@@ -147,10 +147,10 @@ impl Diagnostic {
         })
     }
 
-    /// The value that it speaks of, as a path.
-    pub fn value(&self) -> Option<&str> {
+    /// The place of the value that it speaks of.
+    pub fn value(&self) -> Option<&AccessPath> {
         self.facts.iter().find_map(|fact| match fact {
-            Fact::Value(path) => Some(path.as_str()),
+            Fact::Value(place) => Some(place),
             _ => None,
         })
     }
@@ -232,11 +232,11 @@ impl Diagnostics {
     /// Of what may be null and is not guarded, from the finding at `from` on, each place is told of once, and where else it
     /// stands: one guard mends all that a node does with it.
     pub fn gather_nulls(&mut self, from: usize) {
-        let mut first: HashMap<String, usize> = HashMap::new();
+        let mut first: HashMap<AccessPath, usize> = HashMap::new();
         let mut kept: Vec<Diagnostic> = Vec::with_capacity(self.items.len());
         for (at, found) in std::mem::take(&mut self.items).into_iter().enumerate() {
             let null = at >= from && found.code == &codes::NULL_NOT_HANDLED;
-            let Some(place) = found.value().filter(|_| null).map(str::to_owned) else {
+            let Some(place) = found.value().filter(|_| null).cloned() else {
                 kept.push(found);
                 continue;
             };

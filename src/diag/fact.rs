@@ -3,7 +3,7 @@
 //! The words of a finding are for people. What follows from it elsewhere (a name that is unknown a second time, a
 //! write that seems to be missing because its field is misspelt) is told by the facts it carries.
 
-use crate::base::{FileId, Span};
+use crate::base::{AccessPath, FileId, Span};
 
 /// A part of what a finding means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub enum Fact {
     Unknown(Unknown),
     /// The declaration that the finding speaks of, by the place of its name.
     About(Span),
-    /// The value that it speaks of, as a path: `state.draft`.
-    Value(String),
+    /// The place of the value that it speaks of: `state.draft`.
+    Value(AccessPath),
     /// A value of some type does not fit what is declared, by its home and name.
     Refused {
         /// Where what takes it is declared: among which names, or the place of its own.

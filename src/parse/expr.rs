@@ -407,7 +407,7 @@ impl Builder<'_> {
                 };
                 Some(self.over(kind, span, below))
             }
-            (Rule::record_select, Some(body)) => match dotted(&operand.expr) {
+            (Rule::record_select, Some(body)) => match operand.expr.dotted() {
                 Some(path) => {
                     let name_span = operand.expr.span.to(self.word_span(&first));
                     let name = Spanned::new(format!("{path}.{}", first.as_str()), name_span);
@@ -461,30 +461,6 @@ fn word(text: &str) -> ExprKind {
         "false" => ExprKind::Literal(Literal::Bool(false)),
         "null" => ExprKind::Literal(Literal::Null),
         _ => ExprKind::Ident(text.to_owned()),
-    }
-}
-
-/// `a.b.c` as one name, where it is nothing else.
-fn dotted(expr: &Expr) -> Option<String> {
-    let mut parts = Vec::new();
-    let mut at = expr;
-    loop {
-        match &at.kind {
-            ExprKind::Ident(name) => {
-                parts.push(name.as_str());
-                parts.reverse();
-                return Some(parts.join("."));
-            }
-            ExprKind::Select {
-                operand,
-                field,
-                optional: false,
-            } => {
-                parts.push(&field.node);
-                at = operand;
-            }
-            _ => return None,
-        }
     }
 }
 

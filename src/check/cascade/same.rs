@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::{FileId, Span};
+use crate::base::{AccessPath, FileId, Span};
 use crate::diag::{Code, Diagnostic, Diagnostics, Fact, Home, Label, Level, codes};
 use crate::ir::GraphId;
 
@@ -32,7 +32,7 @@ enum Mistake {
     /// A field without a value, wherever it is read.
     Unset(Level, Span),
     /// A value of the state that may be null.
-    Null(GraphId, String),
+    Null(GraphId, AccessPath),
     /// The same text in one graph.
     Alike(&'static str, GraphId, String),
     /// A property that all nodes of a declaration lack.
@@ -78,8 +78,10 @@ impl Mistake {
         let graph = places.graph(at)?;
         if is(found, &[&codes::NULL_NOT_HANDLED]) {
             let value = found.value()?;
-            let shared = value.starts_with("state.") || value.starts_with("context.");
-            return shared.then(|| Self::Null(graph, value.to_owned()));
+            let shared = ["state", "context"].map(|root| value.field_of(root).is_some());
+            return shared
+                .contains(&true)
+                .then(|| Self::Null(graph, value.clone()));
         }
         is(found, ALIKE).then(|| Self::Alike(slug, graph, found.message.clone()))
     }

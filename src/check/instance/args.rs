@@ -8,7 +8,7 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::fold::names_params;
-use crate::expr::infer::{Checker, Taker, path};
+use crate::expr::infer::{Checker, Taker, access_path};
 use crate::resolve::naming::IN_SCOPE;
 use crate::resolve::program::{Graph, Node, Program, Work};
 
@@ -178,11 +178,11 @@ fn constant(
 fn of_a_run(expr: &Expr, lets: &[&str]) -> Option<(String, Span)> {
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
-        if let Some(place) = path(expr) {
-            let root = place.split(['.', '[']).next().unwrap_or(&place);
+        if let Some(place) = access_path(expr) {
+            let root = place.root().unwrap_or_default();
             let in_scope = IN_SCOPE.contains(&root) && root != "params";
             if in_scope || lets.contains(&root) {
-                return Some((place, expr.span));
+                return Some((place.to_string(), expr.span));
             }
             continue;
         }

@@ -14,6 +14,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::inline::{LetValue, inlined, let_values};
 use crate::expr::fold::lift::{literal, plain_json};
 use crate::expr::fold::{Folder, names_params};
+use crate::expr::infer::access_path;
 use crate::resolve::node::Require;
 use crate::resolve::program::{
     Arm, Ask, Emit, Graph, Jump, ModelCall, Node, Permit, Program, Route, TargetKind, ToolList,
@@ -356,8 +357,8 @@ impl<'a> Folding<'a> {
             return Some(count);
         }
         let message = format!("`{what}` is {number}, expected at least 1");
-        let given = crate::expr::infer::path(by).and_then(|path| {
-            let name = path.strip_prefix("params.")?;
+        let given = access_path(by).and_then(|path| {
+            let name = path.as_field_of("params")?;
             let at = graph.params.iter().position(|p| p.name.node == name)?;
             let arg = graph.instance.as_ref()?.args.get(at)?.clone()?;
             Some((graph.params.get(at)?, arg))

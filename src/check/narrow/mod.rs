@@ -21,7 +21,7 @@ use crate::ir::narrow::Argument;
 use crate::resolve::program::{Narrowing, NarrowingId, Param, Program, Tool};
 
 use super::types::condition::formula::Formula;
-use super::types::condition::read::ConditionReader;
+use super::types::condition::read::{ConditionReader, Subject};
 use super::types::condition::values::Values;
 use super::types::cx::Cx;
 use space::Space;
@@ -146,19 +146,18 @@ fn tests(cx: &Cx, tool: &Tool, condition: &Expr) -> (Vec<Test>, bool) {
             continue;
         };
         let question = questions.asked.questions.get(ask.of);
-        let shown = question.and_then(|question| question.shown.as_deref());
-        let shown = shown.unwrap_or_default();
-        let measured = shown.strip_prefix("size(");
-        let measured = measured.and_then(|rest| rest.strip_suffix(')'));
-        let name = measured.unwrap_or(shown);
-        match tool.params.iter().any(|param| param.name.node == name) {
-            true => found.push(Test {
-                param: name.to_owned(),
-                sized: measured.is_some(),
+        let subject = question.map(|question| &question.subject);
+        let name = subject.and_then(|subject| subject.access_path()?.as_name());
+        let params = tool.params.iter();
+        let mut params = params.filter(|param| Some(param.name.as_str()) == name);
+        match params.next() {
+            Some(param) => found.push(Test {
+                param: param.name.node.clone(),
+                sized: matches!(subject, Some(Subject::Size(_))),
                 these: ask.these,
                 span: part.span,
             }),
-            false => whole = false,
+            None => whole = false,
         }
     }
     (found, whole)

@@ -75,6 +75,7 @@ impl Cx<'_> {
             subject: Some(subject),
             // An enum of one member asks for the others that it will have.
             only_value: false,
+            ..
         }) = Verdict::by_values(self, condition)
         else {
             return;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::ast::expr::Expr;
+use crate::base::AccessPath;
 use crate::diag::{Diagnostic, Level, codes};
 use crate::expr::fold::Folder;
 
@@ -66,9 +67,11 @@ impl Decides<'_> {
 pub struct Verdict {
     /// The value.
     pub value: bool,
-    /// The place whose values are all ruled out, or all taken; `None` where the condition is a constant, or it takes several
-    /// places to say so.
+    /// What of all values is ruled out, or taken, as it is shown; `None` where the condition is a constant, or it takes several
+    /// things to say so.
     pub subject: Option<String>,
+    /// The place whose value or size that is.
+    pub place: Option<AccessPath>,
     /// Whether that place can have but one value.
     pub only_value: bool,
 }
@@ -92,14 +95,18 @@ impl Cx<'_> {
             return false;
         }
         // What is said of a part of it says enough.
-        if let Some(Verdict { value, subject, .. }) = verdict.filter(|_| self.diags.len() == before)
+        if let Some(Verdict {
+            value,
+            subject,
+            place,
+            ..
+        }) = verdict.filter(|_| self.diags.len() == before)
         {
             let (what, so) = decides.follows(*value);
             let word = if *value { "always" } else { "never" };
             let subject = subject.as_deref();
-            let measured = subject.and_then(|of| of.strip_prefix("size(")?.strip_suffix(')'));
-            let place = measured.or(subject);
-            let constant = place.and_then(|place| Some((place, self.constants.get(place)?)));
+            let constant = place.as_ref();
+            let constant = constant.and_then(|place| Some((place, self.constants.get(place)?)));
             let written = constant.map(|(_, constant)| constant.span);
             let message = match (constant, subject) {
                 (Some((place, Constant { shown, .. })), _) => {
@@ -137,6 +144,7 @@ impl Verdict {
         let constant = folded.bool().map(|value| Verdict {
             value,
             subject: None,
+            place: None,
             only_value: false,
         });
         constant.or_else(|| Verdict::by_values(cx, expr))
@@ -173,6 +181,7 @@ impl Verdict {
         Some(Verdict {
             value,
             subject: question.and_then(|question| question.shown.clone()),
+            place: question.and_then(|question| question.subject.access_path().cloned()),
             only_value: question.is_some_and(|question| question.domain.is_one()),
         })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
-use crate::base::{FileId, Span};
+use crate::base::{AccessPath, FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::fold::inline::{LetValue, inlined};
 use crate::expr::infer::{Checker, Narrowing, Taker, doomed, never_finite, reads};
@@ -56,7 +56,7 @@ pub struct Cx<'a> {
     /// What the `let`s of the node stand for.
     pub lets: Vec<LetValue>,
     /// Places that the node has written a constant to.
-    pub constants: BTreeMap<String, Constant>,
+    pub constants: BTreeMap<AccessPath, Constant>,
     /// The tool whose body this is.
     pub tool: Option<String>,
     /// What was found.
@@ -188,7 +188,7 @@ impl<'a> Cx<'a> {
         let null = |found: &Diagnostic| found.code == &codes::NULL_NOT_HANDLED;
         found.retain(|found| {
             let value = found.value().filter(|_| null(found));
-            value.is_none_or(|of| reported.insert(of.to_owned()))
+            value.is_none_or(|of| reported.insert(of.clone()))
         });
         self.hear(found);
         ty
@@ -197,7 +197,7 @@ impl<'a> Cx<'a> {
     /// Takes in what was found. Where a part of the graph is lost, it may be what guards a field that may be null.
     fn hear(&mut self, mut found: Diagnostics) {
         let unreadable = self.graph.is_some_and(|graph| graph.broken);
-        let guarded = |of: &str| unreadable && of.starts_with("state.");
+        let guarded = |of: &AccessPath| unreadable && of.field_of("state").is_some();
         found.retain(|found| {
             let null = found.code == &codes::NULL_NOT_HANDLED;
             !(null && found.value().is_some_and(guarded))
@@ -237,7 +237,7 @@ impl<'a> Cx<'a> {
     }
 
     /// The type of a place, whatever is known of it.
-    pub fn declared(&self, expr: &Expr, place: &str) -> Type {
+    pub fn declared(&self, expr: &Expr, place: &AccessPath) -> Type {
         let mut known = self.facts.known.clone();
         known.forget(place);
         known.anything = false;
@@ -260,7 +260,7 @@ impl<'a> Cx<'a> {
 
     /// Adds a name; what was known of one that it hides is forgotten.
     pub fn declare(&mut self, name: &str, ty: Type) {
-        self.facts.known.forget(name);
+        self.facts.known.forget(&AccessPath::name(name));
         if self.scope.slot(name).is_some() {
             self.lets
                 .retain(|known| known.name != name && !names(&known.value, name));

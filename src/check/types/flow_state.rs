@@ -1,7 +1,7 @@
 //! What is known of the state at a place in a flow.
 
-use crate::base::SharedSet;
-use crate::expr::infer::Narrowing;
+use crate::base::{AccessPath, SharedSet};
+use crate::expr::infer::{Known, Narrowing};
 use crate::ir::{Channel, FieldId, FieldMode};
 use crate::resolve::program::{Field, Graph};
 
@@ -56,7 +56,7 @@ impl FlowState {
         self.touch(id, field);
         // Of a field that is never null there is nothing to know, and the set stays small.
         if non_null && field.ty.node.admits_null() {
-            self.known.note(place(field));
+            self.known.note(place(field), Known::NotNull);
         }
         self.has_value(id);
     }
@@ -78,7 +78,7 @@ impl FlowState {
         self.touch(id, field);
         if !self.known.is_empty() {
             for name in &field.resets {
-                self.known.forget(&format!("state.{name}"));
+                self.known.forget(&AccessPath::of_state(name));
             }
         }
     }
@@ -92,7 +92,7 @@ impl FlowState {
         for field in written.iter().filter_map(|id| graph.fields.get(*id)) {
             self.known.forget(&place(field));
             for name in &field.resets {
-                self.known.forget(&format!("state.{name}"));
+                self.known.forget(&AccessPath::of_state(name));
             }
         }
     }
@@ -147,7 +147,7 @@ impl FlowState {
 
     /// Nothing is known of these fields any more.
     fn forget_all(&mut self, graph: &Graph, some: &SharedSet<FieldId>, others: &[FieldId]) {
-        let known: Vec<&str> = self.known.places().take(FEW + 1).collect();
+        let known: Vec<&AccessPath> = self.known.places().take(FEW + 1).collect();
         if known.len() > FEW {
             let all = some.iter().chain(others);
             for field in all.filter_map(|id| graph.fields.get(*id)) {
@@ -156,8 +156,7 @@ impl FlowState {
             return;
         }
         // Of little that is known it is cheaper to ask what it is made of.
-        let parts = known.iter().flat_map(|path| path.split(['[', ']']));
-        let names = parts.filter_map(|part| part.strip_prefix("state.")?.split('.').next());
+        let names = known.iter().filter_map(|place| place.field_of("state"));
         let ids = names.filter_map(|name| graph.field(name));
         let gone = ids.filter(|id| some.contains(id) || others.contains(id));
         let gone: Vec<FieldId> = gone.collect();
@@ -213,8 +212,8 @@ impl Passing {
     }
 }
 
-fn place(field: &Field) -> String {
-    format!("state.{}", field.name.node)
+fn place(field: &Field) -> AccessPath {
+    AccessPath::of_state(&field.name.node)
 }
 
 /// Whether a field has a value before anything is written to it.

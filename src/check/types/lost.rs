@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::ast::expr::Expr;
-use crate::base::Span;
+use crate::base::{AccessPath, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::fold::inline::{inlined, let_values};
-use crate::expr::infer::{facts, path};
+use crate::expr::infer::{access_path, facts};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::Route;
 
@@ -34,15 +34,18 @@ impl FlowTyping<'_> {
             .label(written, format!("`{name}` may have written it since"))
     }
 
-    fn lost_test(&self, at: NodeId, place: &str, read: Span) -> Option<(Span, Writer<'_>)> {
+    fn lost_test(&self, at: NodeId, found: &AccessPath, read: Span) -> Option<(Span, Writer<'_>)> {
         let lets = &self.graph.nodes.get(at)?.lets;
-        let root = place.split(['.', '[']).next()?;
-        let bound = lets.iter().find(|bound| bound.name.node == root);
-        let stands_for = bound.and_then(|bound| path(&bound.value));
-        let rest = place.get(root.len()..).unwrap_or_default();
-        let place = &stands_for.map_or(place.to_owned(), |of| format!("{of}{rest}"));
-        let name = place.strip_prefix("state.")?.split(['.', '[']).next()?;
-        let field = self.graph.field(name)?;
+        let bound = lets
+            .iter()
+            .find(|bound| found.root() == Some(&bound.name.node));
+        let stands_for =
+            bound.and_then(|bound| Some((&bound.name.node, access_path(&bound.value)?)));
+        let place = &match stands_for {
+            Some((name, of)) => of.part(found.steps_from(&AccessPath::name(name))?),
+            None => found.clone(),
+        };
+        let field = self.graph.field(place.field_of("state")?)?;
         let own = self.test_of(at, place).filter(|test| *test < read);
         if let Some(found) = own.zip(self.writer(at, field)) {
             return Some(found);
@@ -90,7 +93,7 @@ impl FlowTyping<'_> {
     }
 
     /// The condition of a node that shows a place not to be null.
-    fn test_of(&self, id: NodeId, place: &str) -> Option<Span> {
+    fn test_of(&self, id: NodeId, place: &AccessPath) -> Option<Span> {
         let node = self.graph.nodes.get(id)?;
         let lets = let_values(&node.lets);
         let shows = |when: &&Expr| self.shown_by([&*inlined(when, &lets)], place).is_some();
@@ -100,7 +103,7 @@ impl FlowTyping<'_> {
     fn shown_by<'e>(
         &self,
         conditions: impl IntoIterator<Item = &'e Expr>,
-        place: &str,
+        place: &AccessPath,
     ) -> Option<Span> {
         let mut conditions = conditions.into_iter().peekable();
         conditions.peek()?;

@@ -6,7 +6,7 @@ use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
 use crate::ast::item::Let;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::path;
+use crate::expr::infer::access_path;
 use crate::ir::NodeId;
 use crate::resolve::naming::IN_SCOPE;
 use crate::resolve::node::Require;
@@ -220,7 +220,8 @@ impl Cx<'_> {
             let null = |side: &Expr| matches!(side.kind, ExprKind::Literal(Literal::Null));
             let side = if null(right) { left } else { right };
             let asks = op == BinaryOp::Equal && (null(left) || null(right));
-            let Some(place) = path(side).filter(|place| asks && self.facts.known.holds(place))
+            let Some(place) =
+                access_path(side).filter(|place| asks && self.facts.known.holds(place))
             else {
                 continue;
             };

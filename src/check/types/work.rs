@@ -1,6 +1,7 @@
 //! The work of each kind of node: what it reads, and the names it gives to what follows.
 
 use crate::ast::item::NamedArg;
+use crate::base::AccessPath;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::expr::infer::reads;
@@ -210,7 +211,7 @@ impl Cx<'_> {
                 self.assume(&ensure.condition, true);
             }
             // That there is an output at all is more than was asked.
-            if agent && self.facts.known.holds("output") {
+            if agent && self.facts.known.holds(&AccessPath::name("output")) {
                 self.facts = before;
             }
         }

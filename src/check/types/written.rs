@@ -8,13 +8,13 @@ use serde_json::Value as Json;
 
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::item::Let;
-use crate::base::Span;
 use crate::base::name::few;
+use crate::base::{AccessPath, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::expr::fold::inline;
 use crate::expr::fold::same::same;
-use crate::expr::infer::{macros, path, reads};
+use crate::expr::infer::{access_path, macros, reads};
 use crate::ir::FieldId;
 use crate::resolve::node::names;
 use crate::resolve::program::{Field, Node};
@@ -88,16 +88,13 @@ impl Cx<'_> {
             let Some(field) = field.filter(|field| keeps_value(field, item.replace)) else {
                 continue;
             };
-            let value = self.json(&item.value, true);
-            let place = format!("state.{}", field.name.node);
-            match value {
+            let place = AccessPath::of_state(&field.name.node);
+            match self.json(&item.value, true) {
                 Some(value) => {
                     let constant = Constant::of(&value, item.value.span);
                     self.constants.insert(place, constant);
                 }
-                None => {
-                    self.constants.remove(&place);
-                }
+                None => _ = self.constants.remove(&place),
             }
         }
     }
@@ -128,9 +125,9 @@ impl Cx<'_> {
         let name = &binding.name.node;
         inline::bind(&mut self.lets, binding);
         let own = self.lets.pop();
-        match path(&binding.value).filter(|_| ty != Type::Error) {
+        match access_path(&binding.value).filter(|_| ty != Type::Error) {
             Some(place) => {
-                let shown = self.facts.known.renamed(&place, name);
+                let shown = self.facts.known.renamed(&place, &AccessPath::name(name));
                 let declared = self.declared(&binding.value, &place);
                 self.declare(name, declared);
                 self.facts.known = std::mem::take(&mut self.facts.known).and(shown);

@@ -13,7 +13,6 @@ use super::compare::ordered;
 use super::macros;
 use super::numbered::numbered;
 use super::overload::Call;
-use super::path::dotted;
 
 impl Checker<'_> {
     pub(super) fn call(
@@ -32,7 +31,7 @@ impl Checker<'_> {
         }
         match target {
             Some(target) if self.is_unknown_in_space(target, name) => {
-                let space = dotted(target).unwrap_or_default();
+                let space = target.dotted().unwrap_or_default();
                 // What was meant for `cel.bind` has names that nothing has bound.
                 if space != "cel" {
                     self.each(args);
@@ -48,7 +47,7 @@ impl Checker<'_> {
 
     /// `optional.of`, `math.abs`: a dotted name whose first part is no value.
     fn qualified(&self, target: &Expr, name: &Name) -> Option<String> {
-        let prefix = dotted(target)?;
+        let prefix = target.dotted()?;
         let root = prefix.split('.').next().unwrap_or_default();
         if self.named(root).is_some() || root == "state" {
             return None;
@@ -59,7 +58,7 @@ impl Checker<'_> {
 
     /// `math.rond`: what stands before the dot is no value but a name space of functions, and this is none of them.
     fn is_unknown_in_space(&self, target: &Expr, name: &Name) -> bool {
-        let Some(space) = dotted(target) else {
+        let Some(space) = target.dotted() else {
             return false;
         };
         let root = space.split('.').next().unwrap_or_default();

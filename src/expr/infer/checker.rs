@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
-use crate::base::Span;
+use crate::base::{AccessPath, Span};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
 use super::super::fold::inline::LetValue;
@@ -10,7 +10,7 @@ use super::super::scope::Scope;
 use super::super::ty::{RecordId, Type, TypeTable};
 use super::constant::is_whole_float;
 use super::narrow::Narrowing;
-use super::path::path;
+use super::path::access_path;
 use super::relation::assignable;
 use super::template;
 
@@ -194,7 +194,7 @@ impl<'a> Checker<'a> {
     /// The type, with nothing reported. Inside another such look only a plain place or literal is
     /// looked at, anything else is `json`: otherwise the work would double with each level of nesting.
     pub(super) fn silent(&mut self, expr: &Expr) -> Type {
-        if self.quiet && path(expr).is_none() && !matches!(expr.kind, ExprKind::Literal(_)) {
+        if self.quiet && access_path(expr).is_none() && !matches!(expr.kind, ExprKind::Literal(_)) {
             return Type::Json;
         }
         self.quietly(|checker| checker.expr(expr, None))
@@ -227,7 +227,7 @@ impl<'a> Checker<'a> {
     ) -> T {
         let (before, depth) = (self.known.clone(), self.locals.len());
         for (name, ty) in names {
-            self.known.forget(&name);
+            self.known.forget(&AccessPath::name(&name));
             self.locals.push((name, ty));
         }
         let result = then(self);
@@ -246,10 +246,10 @@ impl<'a> Checker<'a> {
     }
 
     /// The place that an expression names.
-    pub(super) fn place_of(&self, expr: &Expr) -> Option<String> {
+    pub(super) fn place_of(&self, expr: &Expr) -> Option<AccessPath> {
         match self.template {
-            true => template::place(expr),
-            false => path(expr),
+            true => template::access_path(expr),
+            false => access_path(expr),
         }
     }
 

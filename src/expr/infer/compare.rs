@@ -10,7 +10,7 @@ use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::widen;
 use super::operator::is_simple;
-use super::path::path;
+use super::path::{access_path, path};
 use super::relation::{Texts, assignable, overlaps, texts};
 use super::usage::named;
 
@@ -48,12 +48,12 @@ impl Checker<'_> {
             other.kind,
             ExprKind::Literal(Literal::Null | Literal::String(_))
         );
-        let Some(path) = path(side).filter(|_| literal) else {
+        let Some(place) = access_path(side).filter(|_| literal) else {
             return self.expr(side, None);
         };
         let narrowed = self.expr(side, None);
         let known = self.known.clone();
-        self.known.forget(&path);
+        self.known.forget(&place);
         self.known.anything = false;
         let declared = self.silent(side);
         self.known = known;

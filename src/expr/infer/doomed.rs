@@ -13,7 +13,7 @@ use super::super::function;
 use super::super::scope::{Scope, Slot};
 use super::super::ty::TypeTable;
 use super::macros;
-use super::path::{dotted, path};
+use super::path::path;
 
 /// Reports the parts of an expression, right otherwise, that can't have a value.
 pub fn doomed(expr: &Expr, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
@@ -164,7 +164,7 @@ impl Walk<'_> {
     }
 
     fn is_qualified(&self, target: &Expr, function: &str) -> bool {
-        let name = dotted(target).map(|space| format!("{space}.{function}"));
+        let name = target.dotted().map(|space| format!("{space}.{function}"));
         name.is_some_and(|name| function::find(&name, false).is_some())
     }
 

@@ -1,28 +1,30 @@
 //! One of several records: which of them it is, as far as conditions have shown.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::base::Span;
+use crate::base::access_path::Step;
 use crate::base::name::list;
+use crate::base::{AccessPath, Span};
 use crate::diag::{Diagnostic, Fact, codes};
 
 use super::super::function;
 use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
-use super::narrow::Narrowing;
-use super::path::path;
+use super::narrow::{Known, Narrowing};
+use super::path::access_path;
 use super::relation::{Texts, texts};
 
 impl Checker<'_> {
     /// The type of a place with what is known of it: not null, and of several records those that it still can be.
-    pub(super) fn narrowed(&self, ty: Type, path: &str) -> Type {
-        narrowed(ty, path, &self.known, self.types)
+    pub(super) fn narrowed(&self, ty: Type, place: &AccessPath) -> Type {
+        narrowed(ty, place, &self.known, self.types)
     }
 
-    /// What `has(x.f)` says of `x`, one of several records, where it is false; see [`Narrowing`].
-    pub(super) fn without_field(&mut self, field: &Expr) -> Option<String> {
+    /// What `has(x.f)` says of `x`, one of several records, where it is false.
+    pub(super) fn without_field(&mut self, field: &Expr) -> Option<(AccessPath, Known)> {
         let ExprKind::Select {
             operand,
             field: name,
@@ -31,9 +33,9 @@ impl Checker<'_> {
         else {
             return None;
         };
-        let place = path(operand)?;
+        let place = access_path(operand)?;
         match self.silent(operand) {
-            Type::Union(_) => Some(format!("{place}.!{}", name.node)),
+            Type::Union(_) => Some((place, Known::Lacks(name.as_str().into()))),
             _ => None,
         }
     }
@@ -97,17 +99,17 @@ pub(in crate::expr) fn some_lack(
 }
 
 /// The type of a place with what is known of it: not null, and of several records those that it still can be.
-pub fn narrowed(ty: Type, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
-    let ty = match known.holds(path) {
+pub fn narrowed(ty: Type, place: &AccessPath, known: &Narrowing, types: &TypeTable) -> Type {
+    let ty = match known.holds(place) {
         true => ty.without_null(),
         false => ty,
     };
     match ty {
         // Which of them it is was to be shown by a condition that is wrong.
         Type::Union(members) if known.anything && members.iter().all(is_record) => Type::Error,
-        Type::Union(members) => left_of(&members, path, known, types),
+        Type::Union(members) => left_of(&members, place, known, types),
         Type::Nullable(of) => match &*of {
-            Type::Union(members) => Type::nullable(left_of(members, path, known, types)),
+            Type::Union(members) => Type::nullable(left_of(members, place, known, types)),
             _ => Type::Nullable(of),
         },
         ty => ty,
@@ -119,18 +121,34 @@ fn is_record(ty: &Type) -> bool {
 }
 
 /// Those of several types that a place still can be.
-fn left_of(members: &Arc<[Type]>, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
-    let asked = known.fields(path);
-    let excluded = known.excluded_of_fields(path);
+fn left_of(
+    members: &Arc<[Type]>,
+    place: &AccessPath,
+    known: &Narrowing,
+    types: &TypeTable,
+) -> Type {
+    let (mut texts, mut lacks, mut has) = (Vec::new(), Vec::new(), Vec::new());
+    let mut excluded: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (steps, fact) in known.about(place) {
+        match (steps, fact) {
+            ([], Known::NotNull) => {}
+            ([], Known::Not(text)) => texts.push(text),
+            ([], Known::Lacks(field)) => lacks.push(field),
+            ([Step::Field(field)], Known::Not(text)) => {
+                excluded.entry(field).or_default().push(text);
+            }
+            ([Step::Field(field), ..], Known::NotNull | Known::Lacks(_)) => has.push(field),
+            _ => {}
+        }
+    }
     let fits = |member: &&Type| match member {
-        Type::Literal(text) => !known.excludes(path, text),
+        Type::Literal(text) => !texts.contains(&text),
         member => {
-            let all_excluded = |(name, _): &(&str, &str)| is_one_of(member, name, &excluded, types);
-            !excluded.iter().any(all_excluded)
-                && asked.iter().all(|name| match name.strip_prefix('!') {
-                    Some(name) => !must_have(member, name, types),
-                    None => has_field(member, name, types),
-                })
+            has.iter().all(|field| has_field(member, field, types))
+                && !lacks.iter().any(|field| must_have(member, field, types))
+                && !excluded
+                    .iter()
+                    .any(|(field, texts)| is_one_of(member, field, texts, types))
         }
     };
     let left: Vec<Type> = members.iter().filter(fits).cloned().collect();
@@ -150,14 +168,14 @@ pub fn has_field(ty: &Type, name: &str, types: &TypeTable) -> bool {
     }
 }
 
-/// Whether all texts that a field of a record can be are among those that are excluded.
-fn is_one_of(ty: &Type, name: &str, excluded: &[(&str, &str)], types: &TypeTable) -> bool {
+/// Whether a field of a record can be none but some texts.
+fn is_one_of(ty: &Type, name: &str, some: &[&str], types: &TypeTable) -> bool {
     let Type::Record(id) = ty else {
         return false;
     };
     let field = types.records.get(*id).and_then(|record| record.field(name));
     match field.and_then(|field| texts(&field.ty, types)) {
-        Some(Texts::Of(all)) => all.iter().all(|text| excluded.contains(&(name, *text))),
+        Some(Texts::Of(all)) => all.iter().all(|text| some.contains(text)),
         _ => false,
     }
 }

@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Fact, Home, codes};
 use super::super::ty::{EnumId, MESSAGE, RecordId, TEXT, Type};
 use super::checker::Checker;
 use super::null::without_null;
-use super::path::path;
+use super::path::{access_path, path};
 use super::record::MADE_BY;
 use super::relation::{Texts, assignable, texts};
 
@@ -63,8 +63,8 @@ impl Checker<'_> {
             Some(span) => diagnostic.label(span, "declared here"),
             None => diagnostic,
         };
-        let diagnostic = match (found, path(expr)) {
-            (Type::Json, Some(path)) => diagnostic.fact(Fact::Value(path)),
+        let diagnostic = match (found, access_path(expr)) {
+            (Type::Json, Some(place)) => diagnostic.fact(Fact::Value(place)),
             _ => diagnostic,
         };
         // One text where others are expected is a mistake of its own.

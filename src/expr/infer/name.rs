@@ -1,8 +1,8 @@
 //! Names standing alone.
 
 use crate::ast::expr::Expr;
-use crate::base::foreign;
 use crate::base::name::{closest, few};
+use crate::base::{AccessPath, foreign};
 use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::function;
@@ -13,7 +13,7 @@ use super::relation::{Texts, texts};
 impl Checker<'_> {
     pub(super) fn ident(&mut self, expr: &Expr, name: &str, hint: Option<&Type>) -> Type {
         if let Some(ty) = self.named(name) {
-            return self.narrowed(ty, name);
+            return self.narrowed(ty, &AccessPath::name(name));
         }
         if name == "state" && self.scope.state.is_some() {
             return self.report(

@@ -4,24 +4,33 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
-use crate::base::SharedSet;
+use crate::base::access_path::Step;
+use crate::base::{AccessPath, SharedSet};
 
 use super::super::fold::inline::Inliner;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
-use super::path::path;
+use super::path::access_path;
 use super::relation::{Texts, texts};
 
-/// Places known not to be null: paths such as `state.a.b` or `answer.note`; see [`path`]. `state.a.!b` says that `state.a`, one of
-/// several records, is none that must have a `b`.
+/// What may be known of a place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Known {
+    /// It is not null.
+    NotNull,
+    /// It is none of those of several records that must have this field.
+    Lacks(Arc<str>),
+    /// It is not this text, one of those that its type names.
+    Not(Arc<str>),
+}
+
+/// What is known of places.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Narrowing {
-    paths: SharedSet<Arc<str>>,
-    /// What stands in the indices of the paths, each with its path: `state.k` of `state.docs[state.k]`.
-    inside: SharedSet<(Arc<str>, Arc<str>)>,
-    /// Texts that places are not, of those that their types name: each place with one.
-    texts: SharedSet<(Arc<str>, Arc<str>)>,
+    facts: SharedSet<(AccessPath, Known)>,
+    /// What stands in the brackets of these places, each with its place: `state.k` of `state.docs[state.k]`.
+    indices: SharedSet<(AccessPath, AccessPath)>,
     /// Whether it rests on a condition that is wrong, and reported: what that was to show nobody knows, so it counts as
     /// having shown all that is asked.
     pub anything: bool,
@@ -33,14 +42,20 @@ impl Narrowing {
         Self::default()
     }
 
+    /// Knows of some places that they are not null.
+    pub fn not_null(places: impl IntoIterator<Item = AccessPath>) -> Self {
+        let facts = places.into_iter().map(|place| (place, Known::NotNull));
+        facts.collect()
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.paths.is_empty() && self.texts.is_empty()
+        self.facts.is_empty()
     }
 
     /// Whether the place is known not to be null.
-    pub fn holds(&self, path: &str) -> bool {
-        self.anything || self.paths.contains(path)
+    pub fn holds(&self, place: &AccessPath) -> bool {
+        self.anything || self.facts.contains(&(place.clone(), Known::NotNull))
     }
 
     /// The same, of a condition that may be `wrong`.
@@ -49,97 +64,41 @@ impl Narrowing {
         self
     }
 
-    /// What is known of the fields of a place: the names behind its path.
-    pub fn fields(&self, path: &str) -> Vec<&str> {
-        let prefix = format!("{path}.");
-        let mut names = Vec::new();
-        for known in self.paths.starting_at(prefix.as_str()) {
-            let Some(rest) = known.strip_prefix(prefix.as_str()) else {
-                break;
-            };
-            names.extend(rest.split(['.', '[']).next());
-        }
-        names
-    }
-
-    /// The places, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.paths.iter().map(|path| &**path)
-    }
-
-    /// The places that something is known of.
-    pub fn places(&self) -> impl Iterator<Item = &str> {
-        self.iter()
-            .chain(self.texts.iter().map(|(place, _)| &**place))
-    }
-
-    /// Notes a place.
-    pub fn note(&mut self, path: String) {
-        let path: Arc<str> = path.into();
-        if self.paths.insert(path.clone()) {
-            self.depends(&path);
-        }
-    }
-
-    /// Notes a text that a place is not.
-    pub fn exclude(&mut self, path: &str, text: &str) {
-        let path: Arc<str> = path.into();
-        if self.texts.insert((path.clone(), text.into())) {
-            self.depends(&path);
-        }
-    }
-
-    fn depends(&mut self, path: &Arc<str>) {
-        let parts = inside(path).map(|part| (part.into(), path.clone()));
-        self.inside.extend(parts);
-    }
-
-    /// Whether the place is known not to be a text.
-    pub fn excludes(&self, path: &str, text: &str) -> bool {
-        let excluded: (Arc<str>, Arc<str>) = (path.into(), text.into());
-        self.texts.contains(&excluded)
-    }
-
-    /// The texts that fields of a place are known not to be, each with the field.
-    pub fn excluded_of_fields(&self, path: &str) -> Vec<(&str, &str)> {
-        let prefix = format!("{path}.");
-        let under = self.under(&prefix);
-        under
-            .filter_map(|(place, text)| Some((place.strip_prefix(prefix.as_str())?, &**text)))
-            .collect()
-    }
-
-    /// What is known of texts of places that begin so.
-    fn under<'a>(
+    /// What is known of a place and of its parts, each with the steps to it.
+    pub fn about<'a>(
         &'a self,
-        prefix: &str,
-    ) -> impl Iterator<Item = &'a (Arc<str>, Arc<str>)> + use<'a> {
-        let first: (Arc<str>, Arc<str>) = (prefix.into(), "".into());
-        let prefix = first.0.clone();
-        let all = self.texts.starting_at(&first);
-        all.take_while(move |(place, _)| place.starts_with(&*prefix))
+        place: &'a AccessPath,
+    ) -> impl Iterator<Item = (&'a [Step], &'a Known)> + use<'a> {
+        let all = self.facts.starting_at(&(place.clone(), Known::NotNull));
+        all.map_while(|(known, fact)| Some((known.steps_from(place)?, fact)))
     }
 
-    /// What is known of a name, of another name.
-    pub fn renamed(&self, from: &str, to: &str) -> Narrowing {
-        let renamed = |place: &str| {
-            let rest = place.strip_prefix(from)?;
-            (rest.is_empty() || rest.starts_with(['.', '['])).then(|| format!("{to}{rest}"))
-        };
-        let mut known: Narrowing = self.iter().filter_map(renamed).collect();
-        for (place, text) in self.texts.iter() {
-            renamed(place)
-                .into_iter()
-                .for_each(|place| known.exclude(&place, text));
-        }
+    /// The places that something is known of, in order, and those in their brackets.
+    pub fn places(&self) -> impl Iterator<Item = &AccessPath> {
+        let indices = self.indices.iter().map(|(index, _)| index);
+        self.facts.iter().map(|(place, _)| place).chain(indices)
+    }
+
+    /// Notes something of a place.
+    pub fn note(&mut self, place: AccessPath, fact: Known) {
+        place.each_index(&mut |index| {
+            self.indices.insert((index.clone(), place.clone()));
+        });
+        self.facts.insert((place, fact));
+    }
+
+    /// What is known of a place and its parts, of another one in its stead.
+    pub fn renamed(&self, from: &AccessPath, to: &AccessPath) -> Narrowing {
+        let known = self.about(from);
         known
+            .map(|(steps, fact)| (to.part(steps), fact.clone()))
+            .collect()
     }
 
     /// What either knows: for two conditions that both hold.
     pub fn and(mut self, other: Narrowing) -> Narrowing {
-        self.paths.join(&other.paths);
-        self.texts.join(&other.texts);
-        self.inside.join(&other.inside);
+        self.facts.join(&other.facts);
+        self.indices.join(&other.indices);
         self.anything |= other.anything;
         self
     }
@@ -152,79 +111,46 @@ impl Narrowing {
             (false, true) => return self,
             (false, false) => {}
         }
-        self.paths.keep(&other.paths);
-        self.texts.keep(&other.texts);
-        self.inside.keep(&other.inside);
+        self.facts.keep(&other.facts);
+        self.indices.keep(&other.indices);
         self
     }
 
     /// Takes out what another knows.
     pub fn without(&mut self, other: &Narrowing) {
-        self.paths.without(&other.paths);
-        self.texts.without(&other.texts);
-        self.inside.without(&other.inside);
+        self.facts.without(&other.facts);
+        self.indices.without(&other.indices);
     }
 
     /// Forgets all that depends on a place, since it may have been written (`state.a`) or the name now
     /// means something else (`x`).
-    pub fn forget(&mut self, written: &str) {
+    pub fn forget(&mut self, written: &AccessPath) {
         if self.is_empty() {
             return;
         }
-        let mut gone: Vec<Arc<str>> = Vec::new();
-        gone.extend(
-            self.paths
-                .starting_at(written)
-                .take(1)
-                .filter(|path| ***path == *written)
-                .cloned(),
-        );
-        gone.extend(
-            self.texts_of(written)
-                .map(|(place, _)| place.clone())
-                .take(1),
-        );
-        for sign in [".", "["] {
-            let under = format!("{written}{sign}");
-            let all = self.paths.starting_at(under.as_str());
-            gone.extend(all.take_while(|path| path.starts_with(&under)).cloned());
-            gone.extend(self.under(&under).map(|(place, _)| place.clone()));
-        }
-        let first: (Arc<str>, Arc<str>) = (written.into(), "".into());
-        // What stands between the two and begins so is another name: `state.a_b`, `state.a-`.
-        let all = self.inside.starting_at(&first);
-        let all = all.take_while(|(part, _)| part.starts_with(written));
-        let under = all.filter(|(part, _)| is_under(part, written));
-        gone.extend(under.map(|(_, path)| path.clone()));
-        for path in gone {
-            self.paths.remove(&path);
-            let texts: Vec<_> = self.texts_of(&path).cloned().collect();
-            texts.iter().for_each(|text| {
-                self.texts.remove(text);
+        let all = self.about(written);
+        let mut gone: Vec<AccessPath> = all.map(|(steps, _)| written.part(steps)).collect();
+        let least = (written.clone(), AccessPath::default());
+        let depending = self.indices.starting_at(&least);
+        let depending = depending.take_while(|(index, _)| index.steps_from(written).is_some());
+        gone.extend(depending.map(|(_, place)| place.clone()));
+        for place in gone {
+            let all = self.about(&place).take_while(|(steps, _)| steps.is_empty());
+            let facts: Vec<Known> = all.map(|(_, fact)| fact.clone()).collect();
+            place.each_index(&mut |index| {
+                self.indices.remove(&(index.clone(), place.clone()));
             });
-            for part in inside(&path) {
-                self.inside.remove(&(part.into(), path.clone()));
+            for fact in facts {
+                self.facts.remove(&(place.clone(), fact));
             }
         }
-    }
-}
-
-impl Narrowing {
-    /// What is known of the texts of a place.
-    fn texts_of<'a>(
-        &'a self,
-        place: &str,
-    ) -> impl Iterator<Item = &'a (Arc<str>, Arc<str>)> + use<'a> {
-        let place: Arc<str> = place.into();
-        self.under(&place.clone())
-            .filter(move |(known, _)| *known == place)
     }
 
     /// Notes of a place whose type names its texts those that it is not, where it is one of `others` or, with `is` false, none of
     /// them.
     pub(in crate::expr) fn leave_texts(
         &mut self,
-        (path, of): (&str, &Type),
+        (place, of): (&AccessPath, &Type),
         others: &[Type],
         is: bool,
         types: &TypeTable,
@@ -246,7 +172,7 @@ impl Narrowing {
             if let Type::Literal(text) = member
                 && named.contains(text) != is
             {
-                self.exclude(path, text);
+                self.note(place.clone(), Known::Not(text.clone()));
             }
         }
     }
@@ -260,23 +186,12 @@ impl Narrowing {
     }
 }
 
-/// Whether a place is the written one or a part of it.
-fn is_under(place: &str, written: &str) -> bool {
-    let rest = place.strip_prefix(written);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-/// What stands in the indices of a path, and behind them.
-fn inside(path: &str) -> impl Iterator<Item = &str> {
-    path.split(['[', ']'])
-        .skip(1)
-        .filter(|part| !part.is_empty())
-}
-
-impl FromIterator<String> for Narrowing {
-    fn from_iter<I: IntoIterator<Item = String>>(paths: I) -> Self {
+impl FromIterator<(AccessPath, Known)> for Narrowing {
+    fn from_iter<I: IntoIterator<Item = (AccessPath, Known)>>(facts: I) -> Self {
         let mut known = Self::new();
-        paths.into_iter().for_each(|path| known.note(path));
+        for (place, fact) in facts {
+            known.note(place, fact);
+        }
         known
     }
 }
@@ -342,7 +257,7 @@ impl Checker<'_> {
                 (so.or(&unless.clone().and(no.0)), not.or(&unless.and(no.1)))
             }
             ExprKind::Binary(op, left, right) => match compared_with_bool(op.node, left, right) {
-                Some((condition, same)) if path(condition).is_none() => {
+                Some((condition, same)) if access_path(condition).is_none() => {
                     let (when, unless) = self.both(condition);
                     match same {
                         true => (when, unless),
@@ -365,7 +280,7 @@ impl Checker<'_> {
                 args,
             } if function.node == "has" => match args.first() {
                 Some(field) => (
-                    path(field).into_iter().collect(),
+                    Narrowing::not_null(access_path(field)),
                     self.without_field(field).into_iter().collect(),
                 ),
                 None => Default::default(),
@@ -406,8 +321,8 @@ impl Checker<'_> {
                 };
                 let is_null = |of: &Expr| matches!(of.kind, ExprKind::Literal(Literal::Null));
                 let place = match (is_null(left), is_null(right)) {
-                    (false, true) => path(left),
-                    (true, false) => path(right),
+                    (false, true) => access_path(left),
+                    (true, false) => access_path(right),
                     _ => None,
                 };
                 null && place.is_some_and(|place| self.known.holds(&place))
@@ -435,15 +350,15 @@ impl Checker<'_> {
         };
         let mut known = Narrowing::new();
         for (side, other) in [(left, right), (right, left)] {
-            let Some(path) = self.place_of(side) else {
+            let Some(place) = self.place_of(side) else {
                 continue;
             };
             if is_small(other) {
                 let (of, with) = (self.silent(side), self.silent(other));
-                known.leave_texts((&path, &of), &[with], equal, self.types);
+                known.leave_texts((&place, &of), &[with], equal, self.types);
             }
             if proves(self, other) {
-                known.note(path);
+                known.note(place, Known::NotNull);
             }
         }
         known
@@ -452,7 +367,7 @@ impl Checker<'_> {
     /// `x in xs` proves that `x` isn't null where no element of `xs` is, and which texts it is not.
     fn member_facts(&mut self, item: &Expr, list: &Expr, truth: bool) -> Narrowing {
         let mut known = Narrowing::new();
-        let Some(path) = self.place_of(item).filter(|_| is_small(list)) else {
+        let Some(place) = self.place_of(item).filter(|_| is_small(list)) else {
             return known;
         };
         if let ExprKind::List(elements) = &list.kind
@@ -460,10 +375,10 @@ impl Checker<'_> {
         {
             let elements = elements.iter();
             let all: Vec<Type> = elements.map(|e| self.silent(&e.value)).collect();
-            known.leave_texts((&path, &self.silent(item)), &all, truth, self.types);
+            known.leave_texts((&place, &self.silent(item)), &all, truth, self.types);
         }
         if truth && has_no_null(&self.silent(list)) {
-            known.note(path);
+            known.note(place, Known::NotNull);
         }
         known
     }

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 
 use super::super::ty::Type;
 use super::checker::Checker;
-use super::path::path;
+use super::path::{access_path, path};
 use super::template::source;
 
 impl Checker<'_> {
@@ -62,8 +62,8 @@ impl Checker<'_> {
         let found = Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span)
             .help(help)
             .fact(Fact::Unproven);
-        self.report(match path(expr) {
-            Some(path) => found.fact(Fact::Value(path)),
+        self.report(match access_path(expr) {
+            Some(place) => found.fact(Fact::Value(place)),
             None => found,
         });
     }

@@ -10,7 +10,7 @@ use super::checker::Checker;
 use super::either::some_lack;
 use super::join::join;
 use super::numbered::{PARTS, element_of, part_of};
-use super::path::path;
+use super::path::{access_path, path};
 
 impl Checker<'_> {
     pub(super) fn select(
@@ -204,7 +204,7 @@ impl Checker<'_> {
         };
         let names = fields_of(of, self.types);
         let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
-        let found = match (of.without_null(), path(operand)) {
+        let found = match (of.without_null(), access_path(operand)) {
             (Type::Record(id), Some(of)) => found
                 .unknown(field, Home::Record(id.0))
                 .fact(Fact::Value(of)),

@@ -5,7 +5,7 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::ty::Attribute;
 use crate::base::{FileId, duration};
 use crate::diag::codes;
-use crate::expr::infer::dotted;
+
 use crate::ir::EventId;
 use crate::ir::flow::ToolEffect;
 
@@ -116,7 +116,7 @@ impl Resolver<'_> {
 
     fn progress(&mut self, file: FileId, attribute: &Attribute) -> Option<EventId> {
         let name = match attribute.args.as_slice() {
-            [argument] => dotted(argument).map(|name| Name::new(name, argument.span)),
+            [argument] => argument.dotted().map(|name| Name::new(name, argument.span)),
             _ => None,
         };
         let needs = "the name of an event, as in `@progress(import.progress)`";

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use crate::ast::expr::{Expr, ExprKind, Literal};
-use crate::expr::infer::{constant, path, reads};
+use crate::expr::infer::{access_path, constant, reads};
 use crate::expr::ty::EnumId;
 use crate::expr::{Slot, Type};
 use crate::ir::FieldId;
@@ -39,7 +39,9 @@ impl Cx<'_> {
             return Some(Json::Null);
         }
         let given = || {
-            let param = self.graph?.param(path(expr)?.strip_prefix("params.")?)?;
+            let param = self
+                .graph?
+                .param(access_path(expr)?.as_field_of("params")?)?;
             Some(param.value.clone()).filter(|_| params)
         };
         constant(expr, &self.program.types).or_else(given)
@@ -66,7 +68,7 @@ impl Cx<'_> {
     }
 
     fn constant_at(&self, place: &Expr) -> Option<&Constant> {
-        self.constants.get(&path(place)?)
+        self.constants.get(&access_path(place)?)
     }
 
     /// The sizes that a place may have.
@@ -82,7 +84,7 @@ impl Cx<'_> {
     /// The field of the state that a place is: it is held to its bounds with each write.
     fn field_of(&self, place: &Expr) -> Option<&Field> {
         let graph = self.graph?;
-        let id = graph.field(path(place)?.strip_prefix("state.")?)?;
+        let id = graph.field(access_path(place)?.as_field_of("state")?)?;
         graph.fields.get(id)
     }
 

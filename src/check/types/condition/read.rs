@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
+use crate::base::AccessPath;
 use crate::expr::fold::inline::LetValue;
 use crate::expr::fold::same::{fingerprint, same};
-use crate::expr::infer::{constant, path};
+use crate::expr::infer::{access_path, constant, path};
 use crate::expr::{Type, TypeTable};
 
 use super::super::cx::Cx;
@@ -18,8 +19,48 @@ use super::values::{Atom, Values};
 /// of its values. Deeper ones are true or false by themselves.
 const DEEP: usize = 6;
 
+/// What has one value, wherever conditions name it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Thing {
+    /// A place.
+    Path(AccessPath),
+    /// Another expression, by its number.
+    Other(usize),
+}
+
+/// What a question asks.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// Which value it has.
+    Value(Thing),
+    /// Its size.
+    Size(Thing),
+    /// Which of several records it is.
+    Record(Thing),
+    /// Whether it is what its type has no value for.
+    Is(Thing, Atom),
+    /// Whether it comes before a text.
+    Before(Thing, Atom),
+    /// Whether it holds.
+    Holds(Thing),
+    /// Which of two values is more; see [`Order`].
+    Order(Thing, Thing),
+}
+
+impl Subject {
+    /// The place whose value or size is asked for.
+    pub fn access_path(&self) -> Option<&AccessPath> {
+        match self {
+            Subject::Value(Thing::Path(place)) | Subject::Size(Thing::Path(place)) => Some(place),
+            _ => None,
+        }
+    }
+}
+
 /// One thing that conditions ask for.
 pub struct Question {
+    /// What is asked.
+    pub subject: Subject,
     /// The values that it may have.
     pub domain: Rc<Values>,
     /// What it is, for people; `None` where it has no words.
@@ -56,13 +97,13 @@ pub struct ConditionReader<'e, 'a> {
     exact: bool,
     /// What was asked.
     pub asked: Asked,
-    /// By what is asked: a path, or what [`ConditionReader::name`] calls it.
-    numbers: HashMap<String, usize>,
-    /// What is asked for its size somewhere, by name; whether it is a text.
-    measured: HashMap<String, bool>,
-    /// Expressions that are no paths, by fingerprint, each with its number.
+    /// The number of each question, by what it asks.
+    numbers: HashMap<Subject, usize>,
+    /// What is asked for its size somewhere; whether it is a text.
+    measured: HashMap<Thing, bool>,
+    /// Expressions that are no places, by fingerprint, each with its number.
     others: HashMap<u64, Vec<(&'e Expr, usize)>>,
-    /// How many names were made.
+    /// How many of these there are.
     made: usize,
 }
 
@@ -81,9 +122,9 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
         let mut open: Vec<&'e Expr> = conditions.into_iter().collect();
         while let Some(expr) = open.pop() {
             if let Some(of) = measured(expr) {
-                let name = questions.name(of);
+                let thing = questions.thing(of);
                 let text = cx.quiet(of).without_null() == Type::String;
-                questions.measured.insert(name, text);
+                questions.measured.insert(thing, text);
             }
             expr.each_part(|part| open.push(part));
         }
@@ -150,7 +191,8 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
                 return self.number(subject, Range::point(at), truth);
             }
             if let Some(atom) = self.cx.atom(value, self.exact) {
-                let condition = path(subject).is_none() && self.cx.quiet(subject) == Type::Bool;
+                let condition =
+                    access_path(subject).is_none() && self.cx.quiet(subject) == Type::Bool;
                 return match atom {
                     Atom::Bool(value) if condition => self.deep(subject, value == truth, deep),
                     _ => self.is(subject, atom, truth),
@@ -217,8 +259,8 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
         };
         if measured(subject).is_none() {
             // What has an order with a number is one.
-            let place = self.place(subject);
-            if let Some(question) = self.asked.questions.get_mut(place)
+            let number = self.value(subject);
+            if let Some(question) = self.asked.questions.get_mut(number)
                 && *question.domain == Values::all()
             {
                 question.domain = Rc::new(Values::range(Range::ALL, false));
@@ -242,10 +284,10 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
     ) -> Formula {
         let before = matches!(op, BinaryOp::Less | BinaryOp::LessEqual);
         let is_any = matches!(op, BinaryOp::LessEqual | BinaryOp::GreaterEqual) == truth;
-        let key = format!("{} before {}", self.name(subject), text.show());
+        let comes_before = Subject::Before(self.thing(subject), text.clone());
         let parts = [
             self.is(subject, text, is_any),
-            self.opaque(key, before == truth),
+            self.opaque(comes_before, before == truth),
         ];
         Formula::of(parts, !is_any)
     }
@@ -255,8 +297,8 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
         match measured(subject) {
             Some(of) => self.size_within(of, range, truth),
             None => {
-                let place = self.place(subject);
-                self.within(place, range, truth)
+                let value = self.value(subject);
+                self.within(value, range, truth)
             }
         }
     }
@@ -278,7 +320,7 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
         match (empty, more) {
             (true, true) | (false, false) => asked,
             (empty, _) => {
-                let text = self.place(of);
+                let text = self.value(of);
                 let text = ask(text, Values::atoms([Atom::Text("".into())]), empty);
                 Formula::of([asked, text], true)
             }
@@ -287,15 +329,15 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
 
     /// A text, a bool or null of a place. The text that it is has its size.
     fn is(&mut self, subject: &'e Expr, atom: Atom, truth: bool) -> Formula {
-        let place = self.place(subject);
-        let question = self.asked.questions.get(place);
+        let value = self.value(subject);
+        let question = self.asked.questions.get(value);
         let fits = question.is_some_and(|known| known.domain.has(&atom));
-        let written = path(subject).is_some_and(|path| self.cx.constants.contains_key(&path));
+        let written = access_path(subject).is_some_and(|at| self.cx.constants.contains_key(&at));
         if !(fits || written || self.exact) {
-            let key = format!("{} is {}", self.name(subject), atom.show());
-            return self.opaque(key, truth);
+            let is = Subject::Is(self.thing(subject), atom);
+            return self.opaque(is, truth);
         }
-        let asked = ask(place, Values::atoms([atom.clone()]), truth);
+        let asked = ask(value, Values::atoms([atom.clone()]), truth);
         let size = match &atom {
             Atom::Text(text) if truth => Range::point(text.chars().count() as f64),
             Atom::Text(text) if text.is_empty() => Range::MORE,
@@ -316,24 +358,24 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
         (left, right): (&'e Expr, &'e Expr),
         truth: bool,
     ) -> Formula {
-        let (a, b) = (self.name(left), self.name(right));
+        let (a, b) = (self.thing(left), self.thing(right));
         let Some(range) = Range::compared(op, 0.0) else {
             return Formula::Is(truth);
         };
         if a == b {
             // What is compared with itself is equal, whatever it is.
             let holds = !range.and(Range::point(0.0)).is_empty(true);
-            let place = self.place(left);
-            return ask(place, Values::all(), holds == truth);
+            let value = self.value(left);
+            return ask(value, Values::all(), holds == truth);
         }
         let swapped = a > b;
-        let (key, op) = match swapped {
-            true => (format!("{b} ? {a}"), turned(op)),
-            false => (format!("{a} ? {b}"), op),
+        let (order, op) = match swapped {
+            true => (Subject::Order(b, a), turned(op)),
+            false => (Subject::Order(a, b), op),
         };
         let new = self.asked.questions.len();
         let domain = Values::range(Range::new((-1.0, true), (1.0, true)), true);
-        let question = self.question(key, None, || Rc::new(domain));
+        let question = self.question(order, None, || Rc::new(domain));
         if question == new {
             let shown = self.shown(left).zip(self.shown(right));
             self.asked.orders.push(Order {
@@ -392,8 +434,8 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
                 None => {}
             }
         }
-        let key = format!("{} is", self.name(operand));
-        let kind = self.question(key, None, || Rc::new(of_kinds(&all)));
+        let record = Subject::Record(self.thing(operand));
+        let kind = self.question(record, None, || Rc::new(of_kinds(&all)));
         let surely = ask(kind, of_kinds(&surely), truth);
         if perhaps.is_empty() {
             return surely;
@@ -409,7 +451,7 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
     /// is in a state, an output or an argument.
     fn may_be_nan(&self, expr: &Expr) -> bool {
         let types = &self.cx.program.types;
-        let computed = path(expr).is_none() && number(expr, types).is_none();
+        let computed = access_path(expr).is_none() && number(expr, types).is_none();
         computed && matches!(self.cx.quiet(expr).without_null(), Type::Float)
     }
 
@@ -417,73 +459,76 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
     fn whole(&mut self, expr: &'e Expr, truth: bool) -> Formula {
         let [yes, no] = [true, false].map(Atom::Bool);
         let is_true = Values::atoms([yes.clone()]);
-        if path(expr).is_some() {
-            let place = self.place(expr);
-            let question = self.asked.questions.get(place);
+        if access_path(expr).is_some() {
+            let value = self.value(expr);
+            let question = self.asked.questions.get(value);
             if question.is_some_and(|known| known.domain.has(&yes) || known.domain.has(&no)) {
-                return ask(place, is_true, truth);
+                return ask(value, is_true, truth);
             }
         }
         self.asked.unknown |= self.cx.reads_unknown(expr);
-        let key = format!("{} holds", self.name(expr));
-        self.opaque(key, truth)
+        let holds = Subject::Holds(self.thing(expr));
+        self.opaque(holds, truth)
     }
 
     /// A condition that is true or false by itself.
-    fn opaque(&mut self, key: String, truth: bool) -> Formula {
+    fn opaque(&mut self, subject: Subject, truth: bool) -> Formula {
         let both = || Rc::new(Values::atoms([true, false].map(Atom::Bool)));
-        let question = self.question(key, None, both);
+        let question = self.question(subject, None, both);
         ask(question, Values::atoms([Atom::Bool(true)]), truth)
     }
 
     /// Whether it is a text that is asked for its size.
     fn is_measured(&mut self, expr: &'e Expr) -> bool {
-        let name = self.name(expr);
-        self.measured.get(&name) == Some(&true)
+        let thing = self.thing(expr);
+        self.measured.get(&thing) == Some(&true)
     }
 
     fn size(&mut self, of: &'e Expr) -> usize {
-        let key = format!("size of {}", self.name(of));
+        let size = Subject::Size(self.thing(of));
         let cx = self.cx;
         let named = || {
-            let size =
+            let is_size =
                 |known: &&LetValue| measured(&known.value).is_some_and(|of_it| same(of_it, of));
-            cx.lets.iter().find(size).map(|known| known.name.clone())
+            cx.lets.iter().find(is_size).map(|known| known.name.clone())
         };
         let shown = path(of).map(|of| format!("size({of})")).or_else(named);
-        self.question(key, shown, || Rc::new(cx.sizes(of)))
+        self.question(size, shown, || Rc::new(cx.sizes(of)))
     }
 
-    fn place(&mut self, expr: &'e Expr) -> usize {
-        let (key, cx) = (self.name(expr), self.cx);
-        self.asked.unknown |= match path(expr) {
-            Some(_) => cx.is_unknown(expr),
-            None => cx.reads_unknown(expr),
+    fn value(&mut self, expr: &'e Expr) -> usize {
+        let (thing, cx) = (self.thing(expr), self.cx);
+        let (unknown, shown) = match &thing {
+            Thing::Path(place) => (cx.is_unknown(expr), Some(place.to_string())),
+            Thing::Other(_) => (cx.reads_unknown(expr), cx.let_of(expr).map(str::to_owned)),
         };
-        let shown = path(expr).or_else(|| cx.let_of(expr).map(str::to_owned));
-        self.question(key, shown, || cx.domain(expr))
+        self.asked.unknown |= unknown;
+        self.question(Subject::Value(thing), shown, || cx.domain(expr))
     }
 
     /// The number of a question, by what it asks.
     fn question(
         &mut self,
-        key: String,
+        subject: Subject,
         shown: Option<String>,
         domain: impl FnOnce() -> Rc<Values>,
     ) -> usize {
         let next = self.asked.questions.len();
-        let number = *self.numbers.entry(key).or_insert(next);
+        let number = *self.numbers.entry(subject.clone()).or_insert(next);
         if number == next {
-            let domain = domain();
-            self.asked.questions.push(Question { domain, shown });
+            self.asked.questions.push(Question {
+                subject,
+                domain: domain(),
+                shown,
+            });
         }
         number
     }
 
-    /// A name that is the same for expressions that have the same value.
-    fn name(&mut self, expr: &'e Expr) -> String {
-        if let Some(path) = path(expr) {
-            return path;
+    /// What is the same for expressions that have the same value.
+    fn thing(&mut self, expr: &'e Expr) -> Thing {
+        if let Some(place) = access_path(expr) {
+            return Thing::Path(place);
         }
         let alike = self.others.entry(fingerprint(expr)).or_default();
         let known = alike.iter().find(|(known, _)| same(known, expr));
@@ -495,7 +540,7 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
                 self.made
             }
         };
-        format!("#{number}")
+        Thing::Other(number)
     }
 }
 

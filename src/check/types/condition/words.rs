@@ -3,7 +3,7 @@
 use crate::base::name::either;
 
 use super::range::Range;
-use super::read::{Asked, Order, Question};
+use super::read::{Asked, Order, Question, Subject};
 use super::solve::Answers;
 use super::values::{Atom, Values};
 
@@ -33,7 +33,7 @@ pub fn case(asked: &Asked, answers: &Answers) -> Option<(String, bool)> {
             }
             None => {
                 let name = question.shown.as_deref();
-                name.map(|name| values(name, question, known, is_sized(asked, answers, name)))
+                name.map(|name| values(name, question, known, is_sized(asked, answers, question)))
             }
         };
         sure &= part.is_some();
@@ -46,11 +46,14 @@ pub fn case(asked: &Asked, answers: &Answers) -> Option<(String, bool)> {
     few.then(|| (parts.join(" and "), sure))
 }
 
-/// Whether the size of a place is said too.
-fn is_sized(asked: &Asked, answers: &Answers, place: &str) -> bool {
-    let size = format!("size({place})");
+/// Whether the size of a value is said too.
+fn is_sized(asked: &Asked, answers: &Answers, value: &Question) -> bool {
+    let Subject::Value(thing) = &value.subject else {
+        return false;
+    };
+    let size = Subject::Size(thing.clone());
     let mut all = asked.questions.iter().zip(answers);
-    all.any(|(question, known)| question.shown.as_ref() == Some(&size) && *known != question.domain)
+    all.any(|(question, known)| question.subject == size && *known != question.domain)
 }
 
 /// Which of two values is more, as the conditions name them.

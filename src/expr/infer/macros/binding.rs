@@ -1,6 +1,7 @@
 //! `cel.bind(x, value, e)` and `x.checked(v, condition)`.
 
 use crate::ast::expr::{Expr, ExprKind};
+use crate::base::AccessPath;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::super::ty::Type;
@@ -43,7 +44,7 @@ pub(super) fn checked(checker: &mut Checker, used: &Use) -> Type {
         checker.check(condition, &Type::Bool);
         checker.facts(condition, true)
     });
-    match facts.holds(var) {
+    match facts.holds(&AccessPath::name(var)) {
         true => of.without_null(),
         false => of,
     }

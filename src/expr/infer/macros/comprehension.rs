@@ -1,5 +1,6 @@
 //! `all exists exists_one map filter find sort_by`.
 
+use crate::base::AccessPath;
 use crate::diag::codes;
 
 use super::super::super::ty::Type;
@@ -58,7 +59,10 @@ pub(super) fn filter(checker: &mut Checker, used: &Use) -> Type {
     let names = looped.names(used);
     checker.inside(used, &names, 0, Some(&Type::Bool));
     let facts = guard(checker, used, &names);
-    let is_element = used.vars.first().is_some_and(|var| facts.holds(var));
+    let is_element = used
+        .vars
+        .first()
+        .is_some_and(|var| facts.holds(&AccessPath::name(var)));
     Type::list(match is_element {
         true => looped.one.without_null(),
         false => looped.one,

@@ -10,6 +10,8 @@ mod table;
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
+use crate::base::AccessPath;
+use crate::base::access_path::Step;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::fold::inline::LetValue;
@@ -200,7 +202,7 @@ impl<'a> Checker<'a> {
         let names: Vec<(String, Type)> =
             used.vars.iter().cloned().zip(of.iter().cloned()).collect();
         let element = used.vars.last().zip(of.last());
-        let shown = element.map(|(var, of)| self.filtered(used.target, var, of));
+        let shown = element.map(|(var, of)| self.filtered(used.target, &AccessPath::name(var), of));
         self.binding(names, |checker| {
             checker.under(shown.unwrap_or_default(), then)
         })
@@ -213,7 +215,9 @@ impl<'a> Checker<'a> {
             return ty;
         };
         let shown = match self.silent(list) {
-            Type::List(of) | Type::Optional(of) => self.filtered(list, ELEMENT, &of),
+            Type::List(of) | Type::Optional(of) => {
+                self.filtered(list, &AccessPath::name(ELEMENT), &of)
+            }
             _ => return ty,
         };
         self.under(shown, |checker| checker.narrowed(ty, &place))
@@ -237,7 +241,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What is known of the elements of `xs.filter(x, condition)`, and of the same in another order.
-    fn filtered(&mut self, list: &Expr, name: &str, of: &Type) -> Narrowing {
+    fn filtered(&mut self, list: &Expr, element: &AccessPath, of: &Type) -> Narrowing {
         let list = self.stands_for(list);
         let ExprKind::Call {
             target: Some(target),
@@ -251,26 +255,26 @@ impl<'a> Checker<'a> {
         let same = spec.is_some_and(|spec| spec.carries == Carries::Elements);
         match (function.as_str(), &**args) {
             ("filter" | "find", [var, condition]) => {
-                let before = self.filtered(target, name, of);
+                let before = self.filtered(target, element, of);
                 let Some(var) = variable(var) else {
                     return before;
                 };
                 let own = self.binding([(var.clone(), of.clone())], |checker| {
                     checker.facts(condition, true)
                 });
-                before.and(own.renamed(&var, name))
+                before.and(own.renamed(&AccessPath::name(&var), element))
             }
-            _ if same => self.filtered(target, name, of),
+            _ if same => self.filtered(target, element, of),
             _ => Narrowing::new(),
         }
     }
 }
 
-/// One element of a list, as a place.
+/// The name of one element of a list in a place.
 const ELEMENT: &str = "#";
 
 /// The list that an expression takes a part of one element of, and the part: `xs[0].id`, `xs.first().value().id`.
-fn part_of_element(expr: &Expr) -> Option<(&Expr, String)> {
+fn part_of_element(expr: &Expr) -> Option<(&Expr, AccessPath)> {
     match &expr.kind {
         ExprKind::Select {
             operand,
@@ -278,13 +282,13 @@ fn part_of_element(expr: &Expr) -> Option<(&Expr, String)> {
             optional: false,
         } => {
             let (list, place) = part_of_element(operand)?;
-            Some((list, format!("{place}.{}", field.node)))
+            Some((list, place.part(&[Step::Field(field.as_str().into())])))
         }
         ExprKind::Index {
             operand,
             optional: false,
             ..
-        } => Some((operand, ELEMENT.to_owned())),
+        } => Some((operand, AccessPath::name(ELEMENT))),
         ExprKind::Call {
             target: Some(found),
             function,
@@ -306,7 +310,7 @@ fn part_of_element(expr: &Expr) -> Option<(&Expr, String)> {
                     element.then_some(list)
                 }
             };
-            list.map(|list| (&**list, ELEMENT.to_owned()))
+            list.map(|list| (&**list, AccessPath::name(ELEMENT)))
         }
         _ => None,
     }

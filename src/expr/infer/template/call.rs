@@ -11,10 +11,10 @@ use super::super::super::ty::Type;
 use super::super::checker::Checker;
 use super::super::join::{join, widen};
 use super::super::overload::called;
-use super::super::path::dotted;
+
 use super::super::usage::{counted, named};
+use super::access_path;
 use super::kind::{Kind, plain};
-use super::place;
 
 impl Checker<'_> {
     /// The type of a call in a template.
@@ -52,7 +52,7 @@ impl Checker<'_> {
             Type::Optional(of) => Type::nullable((*of).clone()),
             ty => ty,
         };
-        match place(expr) {
+        match access_path(expr) {
             Some(place) => self.narrowed(ty, &place),
             None => ty,
         }
@@ -142,8 +142,9 @@ impl Checker<'_> {
     }
 
     fn method_in_template(&mut self, of: &Expr, name: &Name, args: &[Expr]) -> Type {
-        if let Some(module) =
-            dotted(of).filter(|of| foreign::call::is_module(of) && self.named(of).is_none())
+        if let Some(module) = of
+            .dotted()
+            .filter(|of| foreign::call::is_module(of) && self.named(of).is_none())
         {
             self.each(args);
             let message = format!("no function `{module}.{}`", name.node);

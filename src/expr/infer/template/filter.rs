@@ -3,6 +3,7 @@
 use crate::ast::Name;
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal};
 use crate::ast::template::ELEMENT;
+use crate::base::AccessPath;
 use crate::base::name::either;
 use crate::diag::{Diagnostic, Level, codes};
 use crate::value::{List, Map, Value};
@@ -54,7 +55,8 @@ impl Checker<'_> {
                 let (key, element) = self.binding(of_element, |checker| {
                     let ty = checker.expr(key, None);
                     let facts = checker.facts(key, true);
-                    let known = checker.under(facts, |c| c.narrowed(element, ELEMENT));
+                    let known =
+                        checker.under(facts, |c| c.narrowed(element, &AccessPath::name(ELEMENT)));
                     (ty, known)
                 });
                 if found.name == "|select" {

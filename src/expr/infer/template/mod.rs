@@ -9,6 +9,7 @@ mod words;
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::template::{CAPTURED, ELEMENT, For, LOOP, Statement, Target};
+use crate::base::AccessPath;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::function::jinja;
@@ -18,7 +19,7 @@ use super::join::{join, widen};
 use super::narrow::Narrowing;
 use super::usage::named;
 
-pub(super) use words::{place, source};
+pub(super) use words::{access_path, source};
 
 impl Checker<'_> {
     /// For a template, where names and operators mean what they do in Jinja.
@@ -79,7 +80,7 @@ impl Checker<'_> {
         let depth = self.locals.len();
         self.statements(way);
         let named = names.iter().map(|name| match self.named(name) {
-            Some(ty) => widen(self.narrowed(ty, name)),
+            Some(ty) => widen(self.narrowed(ty, &AccessPath::name(name))),
             None => Type::Null,
         });
         let types = named.collect();
@@ -109,7 +110,7 @@ impl Checker<'_> {
 
     /// Gives a name a type; what was known of another thing of that name is forgotten.
     fn declare(&mut self, name: &str, ty: Type) {
-        self.known.forget(name);
+        self.known.forget(&AccessPath::name(name));
         self.locals.push((name.to_owned(), ty));
     }
 
@@ -220,8 +221,8 @@ impl Checker<'_> {
 
     /// What is known when a value counts as true (or, with `truth` false, when it doesn't).
     pub(super) fn truth_facts(&mut self, expr: &Expr, truth: bool) -> Narrowing {
-        match place(expr) {
-            Some(place) if truth => Narrowing::from_iter([place]),
+        match access_path(expr) {
+            Some(place) if truth => Narrowing::not_null([place]),
             Some(_) => Narrowing::new(),
             None => self.facts(expr, truth),
         }
@@ -230,7 +231,7 @@ impl Checker<'_> {
     /// What a call of Jinja's shows where it is true, and where it is false.
     pub(super) fn jinja_facts(&mut self, name: &str, of: &Expr) -> (Narrowing, Narrowing) {
         let none = Narrowing::new;
-        let here = || place(of).into_iter().collect::<Narrowing>();
+        let here = || Narrowing::not_null(access_path(of));
         let lacks = |checker: &mut Self| -> Narrowing {
             let field = matches!(of.kind, ExprKind::Select { .. });
             let lacks = field.then(|| checker.without_field(of)).flatten();

@@ -1,15 +1,16 @@
 //! What is said in a template's own words: of names, of fields, and of what may be null.
 
 use crate::ast::Name;
-use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::template::{ELEMENT, LOOP, shown_place};
-use crate::base::foreign;
+use crate::base::access_path::Step;
+use crate::base::{AccessPath, foreign};
 use crate::diag::{Diagnostic, Fact, Home, Level, codes};
 
 use super::super::super::function::{self, jinja};
 use super::super::super::ty::Type;
 use super::super::checker::Checker;
-use super::super::path::path;
+use super::super::path::{self, step_of};
 
 /// What a `for` tells of itself in whole numbers, as truths, and of its elements.
 const COUNTS: [&str; 5] = ["index", "index0", "revindex", "revindex0", "length"];
@@ -18,41 +19,32 @@ const ELEMENTS: [&str; 2] = ["previtem", "nextitem"];
 
 /// The place that an expression of a template names. A method gives the same again as long as nothing is written, so
 /// `state.xs.first()` is a place too.
-pub fn place(expr: &Expr) -> Option<String> {
+pub fn access_path(expr: &Expr) -> Option<AccessPath> {
     match &expr.kind {
         ExprKind::Select { operand, field, .. } => {
-            Some(format!("{}.{}", place(operand)?, field.node))
+            Some(access_path(operand)?.part(&[Step::Field(field.as_str().into())]))
         }
         ExprKind::Call {
             target: Some(of),
             function,
             args,
         } if !function.node.starts_with('|') && !function.node.starts_with("is ") => {
-            let args = args.iter().map(|arg| match &arg.kind {
-                ExprKind::Literal(Literal::String(text)) => Some(format!("{text:?}")),
-                ExprKind::Literal(Literal::Int(int)) => Some(int.to_string()),
-                _ => place(arg),
-            });
-            let args: Vec<String> = args.collect::<Option<_>>()?;
-            Some(format!(
-                "{}[.{}({})]",
-                place(of)?,
-                function.node,
-                args.join(", ")
-            ))
+            let args = args.iter().map(|arg| step_of(arg, access_path));
+            let call = Step::Call(function.as_str().into(), args.collect::<Option<_>>()?);
+            Some(access_path(of)?.part(&[call]))
         }
-        _ => path(expr),
+        _ => path::access_path(expr),
     }
 }
 
 /// A place as it is written.
-pub fn written(place: &str) -> String {
-    shown_place(&place.replace("[.", ".").replace(")]", ")")).to_owned()
+pub fn written(place: &AccessPath) -> String {
+    shown_place(&place.to_string()).to_owned()
 }
 
 /// An expression as it is written, as far as a message needs it.
 pub fn source(expr: &Expr) -> Option<String> {
-    if let Some(place) = place(expr) {
+    if let Some(place) = access_path(expr) {
         return Some(written(&place));
     }
     match &expr.kind {
@@ -86,7 +78,7 @@ impl Checker<'_> {
     pub(in super::super) fn unguarded(&mut self, expr: &Expr, of: &Type, message: String) {
         let found = Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span);
         let found = found.fact(Fact::Unproven);
-        let Some(place) = place(expr) else {
+        let Some(place) = access_path(expr) else {
             let source = source(expr).unwrap_or_else(|| "..".to_owned());
             self.report(found.help(format!(
                 "name it and guard that: `{{% set x = {source} %}}{{% if x %}} .. {{% endif %}}`"
@@ -95,8 +87,10 @@ impl Checker<'_> {
         };
         let source = written(&place);
         let guard = match of {
-            _ if place == ELEMENT => "leave out what is null: `xs | select`".to_owned(),
-            _ if place.starts_with(ELEMENT) => {
+            _ if place.as_name() == Some(ELEMENT) => {
+                "leave out what is null: `xs | select`".to_owned()
+            }
+            _ if place.root() == Some(ELEMENT) => {
                 format!(
                     "take it first and leave out what is null: `xs | map(attribute=\"{source}\") | select`"
                 )
@@ -173,7 +167,8 @@ impl Checker<'_> {
             });
         }
         if let (Type::Map(entries), "keys" | "values" | "items") = (of, name) {
-            let source = place(operand).map_or_else(|| "x".to_owned(), |place| written(&place));
+            let source =
+                access_path(operand).map_or_else(|| "x".to_owned(), |place| written(&place));
             let message = format!("`{source}.{name}` without `()` is the entry of that name");
             let mut found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, field.span);
             found.level = Level::Warning;
