@@ -197,9 +197,7 @@ fn braces(
         if let Some(inner) = rest.strip_prefix(open).filter(|_| !doubled) {
             let end = balanced(inner, '}')?;
             let (inner, behind) = (inner.get(..end)?, inner.get(end + 1..)?);
-            if !plain.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut plain)));
-            }
+            pieces.extend(text_of(&mut plain));
             let (value, verb) = of(inner)?;
             pieces.push(Piece::Value(value, verb));
             rest = behind;
@@ -233,20 +231,18 @@ fn printed(inner: &str) -> Option<(&str, String)> {
         .iter()
         .find_map(|sign| value.strip_suffix(sign))
         .unwrap_or(value);
+    Some((value, printed_as(spec)?))
+}
+
+/// How a value is printed: `s`, `d`, `.2f`.
+fn printed_as(spec: &str) -> Option<String> {
     let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
-    let verb = match spec {
+    let short = || spec.strip_prefix('.')?.strip_suffix('f');
+    Some(match spec {
         "" | "s" => "%s".to_owned(),
         "d" => "%d".to_owned(),
-        spec if spec
-            .strip_prefix('.')?
-            .strip_suffix('f')
-            .is_some_and(digits) =>
-        {
-            format!("%{spec}")
-        }
-        _ => return None,
-    };
-    Some((value, verb))
+        _ => short().is_some_and(digits).then(|| format!("%{spec}"))?,
+    })
 }
 
 /// A text with what stands behind it: `.format(..)`, `% x`. How much of that it takes.
@@ -303,34 +299,29 @@ fn percents(text: &str, args: &[&str]) -> Option<Vec<Piece>> {
     let mut plain = String::new();
     while let Some((before, after)) = rest.split_once('%') {
         plain.push_str(before);
-        match after.chars().next()? {
-            '%' => plain.push('%'),
-            's' | 'd' => {
-                if !plain.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
-                }
-                pieces.push(Piece::Value((*args.next()?).to_owned(), "%s".to_owned()));
-            }
-            // `%.2f`
-            _ => {
-                let verb = after.get(..=after.find('f').filter(|at| *at < 4)?)?;
-                let digits = verb.strip_prefix('.')?.strip_suffix('f')?;
-                digits.chars().all(|c| c.is_ascii_digit()).then_some(())?;
-                if !plain.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
-                }
-                pieces.push(Piece::Value((*args.next()?).to_owned(), format!("%{verb}")));
-                rest = after.get(verb.len()..)?;
-                continue;
-            }
+        // `%.2f`
+        let length = match after.chars().next()? {
+            '.' => after.find('f').filter(|at| *at < 4)? + 1,
+            _ => 1,
+        };
+        let spec = after.get(..length)?;
+        rest = after.get(length..)?;
+        if spec == "%" {
+            plain.push('%');
+            continue;
         }
-        rest = after.get(1..)?;
+        let verb = printed_as(spec.strip_suffix('d').map_or(spec, |_| "s"))?;
+        pieces.extend(text_of(&mut plain));
+        pieces.push(Piece::Value((*args.next()?).to_owned(), verb));
     }
     plain.push_str(rest);
-    if !plain.is_empty() {
-        pieces.push(Piece::Text(plain));
-    }
+    pieces.extend(text_of(&mut plain));
     Some(pieces)
+}
+
+/// What was read of a text since the last value.
+fn text_of(plain: &mut String) -> Option<Piece> {
+    (!plain.is_empty()).then(|| Piece::Text(std::mem::take(plain)))
 }
 
 /// A path such as `state.x`, `f(a).b`, `m["k"]`.
@@ -361,23 +352,30 @@ fn value(written: &str) -> Option<Composed> {
     })
 }
 
+/// The signs of a text that stand in none of its quotes, and where.
+pub fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut quote = None;
+    let mut escaped = false;
+    text.char_indices().filter(move |(_, c)| {
+        let of_text = std::mem::take(&mut escaped) || quote.is_some() || matches!(c, '"' | '\'');
+        match quote {
+            Some(_) if *c == '\\' => escaped = true,
+            Some(q) if q == *c => quote = None,
+            None if of_text => quote = Some(*c),
+            _ => {}
+        }
+        !of_text
+    })
+}
+
 /// Where the bracket closes whose inside a text begins with.
 pub fn balanced(inside: &str, close: char) -> Option<usize> {
     let mut open = 0_usize;
-    let mut quote = None;
-    let mut chars = inside.char_indices();
-    while let Some((at, c)) = chars.next() {
-        if at > LONGEST {
-            return None;
-        }
-        match (quote, c) {
-            (Some(_), '\\') => drop(chars.next()),
-            (Some(q), _) if q == c => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => open += 1,
-            (None, ')' | ']' | '}') if open > 0 => open -= 1,
-            (None, ')' | ']' | '}') => return (c == close).then_some(at),
+    for (at, c) in outside(inside.get(..inside.floor_char_boundary(LONGEST))?) {
+        match c {
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' if open > 0 => open -= 1,
+            ')' | ']' | '}' => return (c == close).then_some(at),
             _ => {}
         }
     }
@@ -393,15 +391,12 @@ pub fn split(list: &str) -> Vec<&str> {
 /// The parts of a text between signs that stand in no bracket and no quote.
 fn parts(list: &str, sign: char) -> Vec<&str> {
     let mut parts = Vec::new();
-    let (mut open, mut quote, mut start) = (0_usize, None, 0);
-    for (at, c) in list.char_indices() {
-        match (quote, c) {
-            (Some(q), _) if q == c => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => open += 1,
-            (None, ')' | ']' | '}') => open = open.saturating_sub(1),
-            (None, c) if c == sign && open == 0 => {
+    let (mut open, mut start) = (0_usize, 0);
+    for (at, c) in outside(list) {
+        match c {
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' => open = open.saturating_sub(1),
+            c if c == sign && open == 0 => {
                 parts.extend(list.get(start..at));
                 start = at + 1;
             }

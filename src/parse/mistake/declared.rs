@@ -246,15 +246,11 @@ pub fn colon_for_default(place: &Place) -> Option<Diagnostic> {
         return None;
     }
     let at = place.at(place.rest.len() - value.len() - 1, 1);
-    Some(
-        place
-            .error_at(
-                at,
-                format!("expected `=` before the default of `{name}`, found `:`"),
-            )
-            .help("write `=`")
-            .fix(at, "="),
-    )
+    Some(place.instead(
+        at,
+        format!("expected `=` before the default of `{name}`, found `:`"),
+        "=",
+    ))
 }
 
 /// `n:` and no type on that line.
@@ -262,9 +258,7 @@ pub fn missing_type(place: &Place) -> Option<Diagnostic> {
     let before = place.before.strip_suffix(':')?.trim_ascii_end();
     let word = last_word(before);
     let ty = place.tried(Rule::type_expr) || place.tried(Rule::type_member);
-    let gap = place
-        .text
-        .get(place.before.len()..place.text.len() - place.rest.len())?;
+    let gap = place.text.get(place.before.len()..place.offset())?;
     (ty && !word.is_empty()
         && (gap.contains('\n')
             || place.rest.is_empty()
@@ -418,8 +412,8 @@ pub fn attribute_before(place: &Place) -> Option<Diagnostic> {
     }
     let word = first_word(place.rest.get(1..)?);
     let mut end = 1 + word.len();
-    if place.rest.get(end..)?.starts_with('(') {
-        end += closing_paren(place.rest.get(end..)?)?;
+    if let Some(inside) = place.rest.get(end..)?.strip_prefix('(') {
+        end += balanced(inside, ')')? + 2;
     }
     let behind = place.rest.get(end..)?;
     let name = behind.trim_ascii_start();
@@ -440,26 +434,4 @@ pub fn attribute_before(place: &Place) -> Option<Diagnostic> {
         true => found,
         false => found.fix(whole, format!("{all} {attribute}")),
     })
-}
-
-/// How long a text in parentheses is, these included.
-fn closing_paren(text: &str) -> Option<usize> {
-    let mut quote: Option<char> = None;
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(closing), _) if closing == c => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(') => depth += 1,
-            (None, ')') => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }

@@ -22,7 +22,7 @@ pub fn comment(place: &Place) -> Option<Diagnostic> {
 
 /// `list[string]`, `string[]`, `Optional[int]`
 pub fn ty(place: &Place) -> Option<Diagnostic> {
-    let touches = place.text.len() - place.rest.len() == place.before.len();
+    let touches = place.offset() == place.before.len();
     let name = place.before.strip_suffix('?').unwrap_or(place.before);
     let name = last_word(name);
     if !touches || !place.rest.starts_with('[') || name.is_empty() || place.after_operand() {
@@ -80,7 +80,7 @@ pub fn inline_record(place: &Place) -> Option<Diagnostic> {
     if head == "type" && place.before.ends_with('=') {
         let name = last_word(place.before.trim_end_matches('=').trim_ascii_end());
         let sign = place.before.len() - 1;
-        let gap = place.text.len() - place.rest.len();
+        let gap = place.offset();
         return Some(
             place
                 .error_at(
@@ -133,21 +133,9 @@ pub fn inline_record(place: &Place) -> Option<Diagnostic> {
 
 /// The short text of a record, braces included, on one line.
 fn record(text: &str) -> Option<&str> {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices().take(61) {
-        match c {
-            '{' => depth += 1,
-            '}' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return text.get(..=at);
-                }
-            }
-            '\n' => return None,
-            _ => {}
-        }
-    }
-    None
+    let end = balanced(text.strip_prefix('{')?, '}')? + 2;
+    text.get(..end)
+        .filter(|record| end <= 61 && !record.contains('\n'))
 }
 
 /// `import * from ".."`, `import "..", `import x from ".."`
@@ -186,7 +174,7 @@ pub fn import(place: &Place) -> Option<Diagnostic> {
 
 /// `"He said "hello""`: the text ends at its second quote.
 pub fn inner_quote(place: &Place) -> Option<Diagnostic> {
-    let touches = place.text.len() - place.rest.len() == place.before.len();
+    let touches = place.offset() == place.before.len();
     let quote = place
         .before
         .chars()
@@ -289,13 +277,11 @@ pub fn field_of_result(place: &Place) -> Option<Diagnostic> {
     let field = first_word(place.rest.strip_prefix('.')?);
     (word == "result" && !field.is_empty() && !place.after_operand()).then(|| {
         let at = place.before_at(start, place.offset() + 1 + field.len());
-        place
-            .error_at(
-                at,
-                format!("`into` names fields of the called graph alone, found `result.{field}`"),
-            )
-            .help(format!("write `{field}`"))
-            .fix(at, field)
+        place.instead(
+            at,
+            format!("`into` names fields of the called graph alone, found `result.{field}`"),
+            field,
+        )
     })
 }
 
@@ -339,13 +325,14 @@ pub fn spaced_duration(place: &Place) -> Option<Diagnostic> {
             .get(place.before.len() - digits..)
             .unwrap_or("");
         let start = place.before.len() - digits;
-        let end = place.text.len() - place.rest.len() + word.len();
+        let end = place.offset() + word.len();
         let at = place.before_at(start, end);
         let meant = format!("{number}{unit}");
-        place
-            .error_at(at, format!("expected a duration, found `{number} {word}`"))
-            .help(format!("write `{meant}`"))
-            .fix(at, meant)
+        place.instead(
+            at,
+            format!("expected a duration, found `{number} {word}`"),
+            meant,
+        )
     })
 }
 
@@ -391,7 +378,7 @@ pub fn attribute_without_parens(place: &Place) -> Option<Diagnostic> {
         .starts_with(|c: char| c.is_ascii_digit() || "\"'-".contains(c));
     (head.ends_with('@') && !word.is_empty() && is_value).then(|| {
         let gap = place.before.len();
-        let at = place.before_at(gap, place.text.len() - place.rest.len() + value.len());
+        let at = place.before_at(gap, place.offset() + value.len());
         place
             .error(format!(
                 "expected `(` after `@{word}`, found {}",
@@ -432,10 +419,7 @@ pub fn name_in_list(place: &Place) -> Option<Diagnostic> {
         return None;
     }
     let field = first_word(place.rest.get(1..)?);
-    let at = place.before_at(
-        place.before.len() - word.len(),
-        place.text.len() - place.rest.len() + 1,
-    );
+    let at = place.before_at(place.before.len() - word.len(), place.offset() + 1);
     Some(
         place
             .error_at(
@@ -451,12 +435,13 @@ pub fn name_in_list(place: &Place) -> Option<Diagnostic> {
 pub fn when_in_tools(place: &Place) -> Option<Diagnostic> {
     let word = place.first_word();
     (place.tried(Rule::kw_where) && matches!(word, "when" | "if" | "with")).then(|| {
-        place
-            .error(format!(
+        place.instead(
+            place.span,
+            format!(
                 "expected `where` after `{}`, found `{word}`",
                 place.last_word()
-            ))
-            .help("write `where`")
-            .fix(place.span, "where")
+            ),
+            "where",
+        )
     })
 }

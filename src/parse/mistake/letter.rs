@@ -32,7 +32,7 @@ pub fn foreign_letter(place: &Place) -> Option<Diagnostic> {
     if first.is_ascii() || !first.is_alphanumeric() {
         return None;
     }
-    let begun = match place.text.len() - place.rest.len() == place.before.len() {
+    let begun = match place.offset() == place.before.len() {
         true => place.last_word(),
         false => "",
     };
@@ -51,7 +51,7 @@ pub fn foreign_letter(place: &Place) -> Option<Diagnostic> {
 /// `10.` and `1_000`
 pub fn odd_number(place: &Place) -> Option<Diagnostic> {
     let in_number = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    let before = place.text.get(..place.text.len() - place.rest.len())?;
+    let before = place.text.get(..place.offset())?;
     let start = before
         .trim_end_matches(' ')
         .rfind(|c| !in_number(c))

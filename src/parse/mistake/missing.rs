@@ -108,9 +108,7 @@ pub fn missing_comma(place: &Place) -> Option<Diagnostic> {
             Rule::rbracket | Rule::rparen | Rule::kw_where | Rule::kw_as | Rule::kw_keep
         ) || message::wanted(&[*rule]).is_none()
     };
-    let gap = place
-        .text
-        .get(place.before.len()..place.text.len() - place.rest.len())?;
+    let gap = place.text.get(place.before.len()..place.offset())?;
     let lists = [Rule::rparen, Rule::rbracket];
     let next_line =
         gap.contains('\n') && open != '{' && lists.iter().any(|rule| place.tried(*rule));

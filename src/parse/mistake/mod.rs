@@ -15,6 +15,7 @@ mod spread;
 mod target;
 mod value;
 
+pub use crate::base::foreign::expression::word as first_word;
 pub use expression::{in_whole, whole};
 
 use std::cell::OnceCell;
@@ -22,6 +23,7 @@ use std::cell::OnceCell;
 use pest::error::Error;
 
 use crate::base::foreign::expression::{Types, Written};
+use crate::base::foreign::text::outside;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 
@@ -77,6 +79,18 @@ impl Place<'_> {
         Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
     }
 
+    /// A finding about what has another form here.
+    fn instead(
+        &self,
+        at: Span,
+        message: impl Into<String>,
+        meant: impl Into<String>,
+    ) -> Diagnostic {
+        let meant = meant.into();
+        let found = self.error_at(at, message);
+        found.help(format!("write `{meant}`")).fix(at, meant)
+    }
+
     /// The blanks that the line of the text begins with.
     fn indent(&self) -> &str {
         let start = (self.span.start as usize).saturating_sub(self.offset());
@@ -101,25 +115,10 @@ impl Place<'_> {
     }
 }
 
-/// The word that a text begins with; empty where it begins with none.
-pub fn first_word(text: &str) -> &str {
-    let end = text
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(text.len());
-    text.get(..end).unwrap_or("")
-}
-
 /// The word that a text ends with; empty where it ends with none.
 pub fn last_word(text: &str) -> &str {
-    let start = text
-        .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .map_or(0, |at| {
-            at + text
-                .get(at..)
-                .and_then(|t| t.chars().next())
-                .map_or(1, char::len_utf8)
-        });
-    text.get(start..).unwrap_or("")
+    let start = text.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    text.get(start.len()..).unwrap_or("")
 }
 
 /// The innermost bracket that is open at the end of a text. Strings and comments are passed over.
@@ -130,20 +129,10 @@ pub fn innermost_open(text: &str) -> Option<char> {
 /// The same, with where it stands.
 fn innermost_bracket(text: &str) -> Option<(usize, char)> {
     let mut open = Vec::new();
-    let mut quote: Option<char> = None;
-    let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match (quote, c) {
-            (Some(_), '\\') => {
-                chars.next();
-            }
-            (Some(q), _) if q == c => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => open.push((at, c)),
-            (None, ')' | ']' | '}') => {
-                open.pop();
-            }
+    for (at, c) in outside(text) {
+        match c {
+            '(' | '[' | '{' => open.push((at, c)),
+            ')' | ']' | '}' => drop(open.pop()),
             _ => {}
         }
     }

@@ -15,7 +15,7 @@ pub fn question_dot(place: &Place) -> Option<Diagnostic> {
         .get(..at)?
         .ends_with(|c| word(c) || c == ')' || c == ']');
     let after = place.before.get(at + 2..)?.starts_with(word);
-    let base = place.span.start as usize - (place.text.len() - place.rest.len());
+    let base = place.span.start as usize - (place.offset());
     let span = Span::new(place.span.file, base + at, base + at + 2);
     (before && after && place.tried(Rule::op)).then(|| {
         Diagnostic::new(&codes::SYNTAX_ERROR, "`?.` is no operator", span)
@@ -43,19 +43,9 @@ pub fn fat_arrow(place: &Place) -> Option<Diagnostic> {
     let again = line.get(2..).is_some_and(|line| line.contains("->"));
     if place.rest.starts_with("=>") && place.after_operand() && (again || !place.tried(Rule::arrow))
     {
-        return Some(
-            place
-                .error("`=>` does not compare")
-                .help("write `>=`")
-                .fix(place.span, ">="),
-        );
+        return Some(place.instead(place.span, "`=>` does not compare", ">="));
     }
-    (place.rest.starts_with("=>")).then(|| {
-        place
-            .error("`=>` is no arrow")
-            .help("write `->`")
-            .fix(place.span, "->")
-    })
+    (place.rest.starts_with("=>")).then(|| place.instead(place.span, "`=>` is no arrow", "->"))
 }
 
 /// `a = b` for `a == b`, and `set { a = b }` for `set { a: b }`
@@ -73,29 +63,14 @@ pub fn equals_sign(place: &Place) -> Option<Diagnostic> {
     }
     if place.rest.starts_with("=!") && place.after_operand() {
         let at = place.at(0, 2);
-        return Some(
-            place
-                .error_at(at, "`=!` is no operator")
-                .help("write `!=`")
-                .fix(at, "!="),
-        );
+        return Some(place.instead(at, "`=!` is no operator", "!="));
     }
     if place.rest.starts_with("=<") && place.after_operand() {
         let at = place.at(0, 2);
-        return Some(
-            place
-                .error_at(at, "`=<` is no operator")
-                .help("write `<=`")
-                .fix(at, "<="),
-        );
+        return Some(place.instead(at, "`=<` is no operator", "<="));
     }
     if place.after_operand() {
-        return Some(
-            place
-                .error("`=` does not compare")
-                .help("write `==`")
-                .fix(place.span, "=="),
-        );
+        return Some(place.instead(place.span, "`=` does not compare", "=="));
     }
     let name = place.last_word();
     let value = place.rest.get(1..)?.trim_ascii_start();

@@ -39,12 +39,7 @@ pub fn odd_arrow(place: &Place) -> Option<Diagnostic> {
         .rev()
         .find(|arrow| place.rest.starts_with(**arrow))?;
     let at = place.at(0, written.len());
-    Some(
-        place
-            .error_at(at, format!("`{written}` is no arrow"))
-            .help("write `->`")
-            .fix(at, "->"),
-    )
+    Some(place.instead(at, format!("`{written}` is no arrow"), "->"))
 }
 
 /// `goto: a`, `set: { .. }`, `max_tokens: 100`
@@ -196,12 +191,11 @@ pub fn other_when(place: &Place) -> Option<Diagnostic> {
         return None;
     }
     if matches!(word, "if" | "where" | "while" | "case") {
-        return Some(
-            place
-                .error(format!("expected `when`, found `{word}`"))
-                .help("write `when`")
-                .fix(place.span, "when"),
-        );
+        return Some(place.instead(
+            place.span,
+            format!("expected `when`, found `{word}`"),
+            "when",
+        ));
     }
     if word == "unless" {
         return Some(
@@ -517,13 +511,11 @@ fn sign_for_arrow(place: &Place) -> Diagnostic {
             .help("write `each x in EXPR -> NODE with { .. }`");
     };
     let at = place.before_at(list.len() - sign.len(), list.len());
-    place
-        .error_at(
-            at,
-            format!("expected `->` before `{target}`, found `{sign}`"),
-        )
-        .help("write `->`")
-        .fix(at, "->")
+    place.instead(
+        at,
+        format!("expected `->` before `{target}`, found `{sign}`"),
+        "->",
+    )
 }
 
 /// `ends [a -> b]`

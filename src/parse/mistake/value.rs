@@ -36,15 +36,11 @@ pub fn assigning_sign(place: &Place) -> Option<Diagnostic> {
         .into_iter()
         .find(|sign| place.rest.starts_with(sign))?;
     let at = place.at(0, sign.len());
-    Some(
-        place
-            .error_at(
-                at,
-                format!("expected `:` or `:=` after `{name}`, found `{sign}`"),
-            )
-            .help("write `:=`")
-            .fix(at, ":="),
-    )
+    Some(place.instead(
+        at,
+        format!("expected `:` or `:=` after `{name}`, found `{sign}`"),
+        ":=",
+    ))
 }
 
 /// `Doc(id: 1)`, `f(a: 1)`, `f(a=1)`, `@len(min=1)`

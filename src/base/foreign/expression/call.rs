@@ -2,7 +2,7 @@
 
 use super::super::call::{Form, forms, is_module};
 use super::show::Writer;
-use super::{Budget, Each, Node, Shape, element, read};
+use super::{Budget, Each, Node, Shape, element, listed, read};
 
 /// Whether a function gives true or false.
 pub fn asks(function: &Node) -> bool {
@@ -221,10 +221,7 @@ fn got(writer: &Writer, of: &Node, key: &Node, other: &Node) -> Option<Node> {
         of => of,
     };
     let ty = writer.ty(of).unwrap_or_default();
-    let named = match key {
-        Node::Plain(key) => key.trim_matches(['"', '\'']),
-        _ => "",
-    };
+    let named = key.bare().unwrap_or("");
     let got = match writer.types.is_record(&ty) {
         true if named.is_empty() => return None,
         true => Node::Field(of.clone().into(), ".", named.to_owned()),
@@ -385,6 +382,5 @@ pub fn shown(writer: &Writer, function: &Node, args: &Args) -> Option<String> {
             })
         }
     });
-    let args = args.collect::<Option<Vec<_>>>()?.join(", ");
-    Some(format!("{}({args})", writer.called(function)?))
+    Some(format!("{}({})", writer.called(function)?, listed(args)?))
 }

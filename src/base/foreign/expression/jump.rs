@@ -3,7 +3,7 @@
 
 use super::super::text::{balanced, split};
 use super::show::Writer;
-use super::{Budget, Node, Types, read};
+use super::{Budget, Node, Types, listed, read};
 
 /// What is written for a value that a node gives back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub fn model(text: &str, types: Types) -> Option<(String, usize)> {
 fn made(node: &Node, types: Types) -> Option<(String, Vec<String>)> {
     let (function, args) = match node {
         Node::Plain(text) if text.starts_with(['"', '\'']) => {
-            return Some((text.trim_matches(['"', '\'']).to_owned(), Vec::new()));
+            return Some((node.bare()?.to_owned(), Vec::new()));
         }
         Node::Plain(name) => return declared(name, types),
         Node::Call(function, args) => (&**function, args),
@@ -126,8 +126,8 @@ fn made(node: &Node, types: Types) -> Option<(String, Vec<String>)> {
     }
     let name = function.path()?;
     let (_, provider) = MODELS.iter().find(|(known, _)| *known == name)?;
-    let named = arg(&["model", "model_name", ""])?.path()?;
-    let named = named.trim_matches(['"', '\'']).replacen(':', "/", 1);
+    let named = arg(&["model", "model_name", ""])?.bare()?;
+    let named = named.replacen(':', "/", 1);
     let mut settings = Vec::new();
     // Models that reason take none.
     let own = named.rsplit('/').next().unwrap_or_default();
@@ -185,7 +185,7 @@ fn arms(writer: &Writer, node: &Node, before: &str, behind: &str) -> Option<Stri
 /// What leads to a node.
 fn target(writer: &Writer, node: &Node) -> Option<String> {
     match node {
-        Node::Plain(name) => Some(match name.trim_matches(['"', '\'']) {
+        Node::Plain(_) => Some(match node.bare()? {
             "END" | "__end__" => "end".to_owned(),
             name if super::word(name) == name && !name.is_empty() => name.to_owned(),
             _ => return None,
@@ -197,10 +197,7 @@ fn target(writer: &Writer, node: &Node) -> Option<String> {
                     Some(_) => None,
                     None => target(writer, node),
                 });
-                Some(format!(
-                    "[{}]",
-                    targets.collect::<Option<Vec<_>>>()?.join(", ")
-                ))
+                Some(format!("[{}]", listed(targets)?))
             }
         },
         Node::Each(_, each) => {
@@ -246,17 +243,11 @@ fn sent(node: &Node) -> Option<(&Node, &[(Node, Node)])> {
 
 /// Entries of a dictionary as fields: `x: 1`.
 fn fields(writer: &Writer, entries: &[(Node, Node)]) -> Option<String> {
-    let fields = entries.iter().map(|(key, value)| {
-        let Node::Plain(key) = key else {
-            return None;
-        };
-        let name = key.trim_matches(['"', '\'']);
+    listed(entries.iter().map(|(key, value)| {
+        let name = key.bare()?;
         let inside = writer.clone().into_field(&format!("{name}:"));
-        let quoted = name.len() + 2 == key.len() && super::word(name) == name;
-        Some(format!(
-            "{name}: {}",
-            quoted.then(|| inside.alone(value)).flatten()?
-        ))
-    });
-    Some(fields.collect::<Option<Vec<_>>>()?.join(", "))
+        let quoted = Node::plain(name) != *key && super::word(name) == name;
+        let value = quoted.then(|| inside.alone(value))??;
+        Some(format!("{name}: {value}"))
+    }))
 }

@@ -13,7 +13,7 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::text::{Composed, balanced};
+use super::text::{Composed, balanced, outside};
 use show::Writer;
 
 /// A stretch of a text, and what is written in its place.
@@ -114,37 +114,27 @@ const MOST: usize = 12;
 /// Where an expression may begin that a text ends in, the first place first.
 fn starts(before: &str) -> Vec<usize> {
     let mut open: Vec<Vec<usize>> = vec![vec![0]];
-    let mut quote = None;
-    let mut last = ' ';
-    let mut chars = before.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let next = chars.peek().map_or(' ', |(_, next)| *next);
+    for (at, c) in outside(before) {
         let behind = at + c.len_utf8();
+        let next = || before.get(behind..).unwrap_or("");
+        let last = || before.get(..at).unwrap_or("");
         let level = open.len();
-        match (quote, c) {
-            (Some(_), '\\') => drop(chars.next()),
-            (Some(q), _) => quote = quote.filter(|_| q != c),
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => open.push(vec![behind]),
-            (None, ')' | ']' | '}') if level > 1 => drop(open.pop()),
-            (None, ',') => {
-                if let Some(starts) = open.last_mut() {
-                    *starts = vec![behind];
-                }
-            }
-            (None, ':' | '=' | '>' | '\n') => {
-                let sign = match c {
-                    '=' => next != '=' && !"=!<>".contains(last),
-                    '>' => last == '-',
-                    _ => true,
+        match c {
+            '(' | '[' | '{' => open.push(vec![behind]),
+            ')' | ']' | '}' if level > 1 => drop(open.pop()),
+            _ => {
+                let begins = match c {
+                    ',' | ':' | '\n' => true,
+                    '=' => !next().starts_with('=') && !last().ends_with(['=', '!', '<', '>']),
+                    '>' => last().ends_with('-'),
+                    _ => false,
                 };
-                if let Some(starts) = open.last_mut().filter(|_| sign) {
+                if let Some(starts) = open.last_mut().filter(|_| begins) {
+                    starts.retain(|_| c != ',');
                     starts.push(behind);
                 }
             }
-            _ => {}
         }
-        last = c;
     }
     let mut starts = open.concat();
     starts.drain(..starts.len().saturating_sub(MOST));
@@ -393,7 +383,20 @@ struct Each {
     when: Option<Node>,
 }
 
+/// Texts between commas.
+fn listed(texts: impl Iterator<Item = Option<String>>) -> Option<String> {
+    Some(texts.collect::<Option<Vec<_>>>()?.join(", "))
+}
+
 impl Node {
+    /// A name, or what a text in quotes says.
+    fn bare(&self) -> Option<&str> {
+        match self {
+            Node::Plain(text) => Some(text.trim_matches(['"', '\''])),
+            _ => None,
+        }
+    }
+
     fn plain(text: impl Into<String>) -> Self {
         Node::Plain(text.into())
     }

@@ -26,13 +26,9 @@ pub fn read(text: &str, budget: &Budget, template: bool) -> Option<(Node, usize)
 
 /// `state["x"]`, `state.get("x", y)`
 fn field_of_state(of: &Node, key: &Node) -> Option<Node> {
-    match (of, key) {
-        (Node::Plain(root), Node::Plain(key)) if root == "state" => {
-            let name = key.trim_matches(['"', '\'']).to_owned();
-            Some(Node::Field(of.clone().into(), ".", name))
-        }
-        _ => None,
-    }
+    let is_state = *of == Node::plain("state");
+    let name = key.bare().filter(|_| is_state)?.to_owned();
+    Some(Node::Field(of.clone().into(), ".", name))
 }
 
 struct Reader<'t> {

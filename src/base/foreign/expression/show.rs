@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::super::name::{error_kind, role};
 use super::call;
-use super::{Budget, Each, LONGEST, Node, Shape, Types, declared, element, read};
+use super::{Budget, Each, LONGEST, Node, Shape, Types, declared, element, listed, read};
 
 /// Writes one help. What is read for it counts, too.
 #[derive(Clone)]
@@ -251,26 +251,23 @@ impl<'t> Writer<'t> {
                 let entries = entries.iter().map(|(key, value)| {
                     Some(format!("{}: {}", self.alone(key)?, self.alone(value)?))
                 });
-                let entries = entries.collect::<Option<Vec<_>>>()?.join(", ");
-                shown(format!("{{{entries}}}"), OPERAND)
-            }
-            Node::Record(_, fields) if fields.first().is_some_and(|(name, _)| name == "*") => {
-                let (of, changes) = fields.split_first()?;
-                let changes = changes
-                    .iter()
-                    .map(|(name, value)| Some(format!("\"{name}\": {}", self.alone(value)?)));
-                let changes = changes.collect::<Option<Vec<_>>>()?.join(", ");
-                shown(
-                    format!("{}.with({{{changes}}})", self.operand(&of.1)?),
-                    OPERAND,
-                )
+                shown(format!("{{{}}}", listed(entries)?), OPERAND)
             }
             Node::Record(name, fields) => {
-                let fields = fields
-                    .iter()
-                    .map(|(field, value)| Some(format!("{field}: {}", self.alone(value)?)));
-                let fields = fields.collect::<Option<Vec<_>>>()?.join(", ");
-                shown(format!("{name} {{ {fields} }}"), OPERAND)
+                let (of, fields) = match fields.split_first() {
+                    Some(((sign, of), fields)) if sign == "*" => (Some(of), fields),
+                    _ => (None, fields.as_slice()),
+                };
+                let quote = if of.is_some() { "\"" } else { "" };
+                let fields = fields.iter();
+                let fields = listed(fields.map(|(field, value)| {
+                    Some(format!("{quote}{field}{quote}: {}", self.alone(value)?))
+                }))?;
+                let text = match of {
+                    Some(of) => format!("{}.with({{{fields}}})", self.operand(of)?),
+                    None => format!("{name} {{ {fields} }}"),
+                };
+                shown(text, OPERAND)
             }
             Node::Minus(of) => shown(format!("-{}", self.part(of, SIGNED)?), SIGNED),
             Node::Not(of) => self.condition(of, false),
@@ -306,8 +303,7 @@ impl<'t> Writer<'t> {
 
     /// Values between commas.
     pub(super) fn all(&self, values: &[Node]) -> Option<String> {
-        let values = values.iter().map(|value| self.alone(value));
-        Some(values.collect::<Option<Vec<_>>>()?.join(", "))
+        listed(values.iter().map(|value| self.alone(value)))
     }
 
     /// `[*xs, x]`
@@ -715,10 +711,6 @@ fn kind_of_error(class: &Node) -> Option<String> {
 
 /// `("system", "x")`, `{"role": "system", "content": "x"}`: the function that makes the message, and its text.
 fn message(node: &Node) -> Option<(&'static str, &Node)> {
-    let plain = |node: &Node| match node {
-        Node::Plain(text) => Some(text.trim_matches(['"', '\'']).to_owned()),
-        _ => None,
-    };
     let (who, text) = match node {
         Node::List(pair) => match pair.as_slice() {
             [who @ Node::Plain(quoted), text] if quoted.starts_with(['"', '\'']) => (who, text),
@@ -726,7 +718,7 @@ fn message(node: &Node) -> Option<(&'static str, &Node)> {
         },
         Node::Map(entries) => match entries.as_slice() {
             [(first, who), (second, text)]
-                if plain(first)? == "role" && plain(second)? == "content" =>
+                if first.bare()? == "role" && second.bare()? == "content" =>
             {
                 (who, text)
             }
@@ -734,29 +726,20 @@ fn message(node: &Node) -> Option<(&'static str, &Node)> {
         },
         _ => return None,
     };
-    Some((role(&plain(who)?)?, text))
+    Some((role(who.bare()?)?, text))
 }
 
 /// `("placeholder", "{messages}")`, `MessagesPlaceholder("messages")`: the field whose messages stand there.
 fn placeholder(node: &Node) -> Option<Node> {
     let named = match node {
         Node::List(pair) => match pair.as_slice() {
-            [Node::Plain(word), Node::Plain(named)]
-                if word.trim_matches(['"', '\'']) == "placeholder" =>
-            {
-                named
-            }
+            [word, named] if word.bare()? == "placeholder" => named,
             _ => return None,
         },
-        Node::Call(function, args) if function.path()? == "MessagesPlaceholder" => {
-            match args.first()? {
-                (_, Node::Plain(named)) => named,
-                _ => return None,
-            }
-        }
+        Node::Call(function, args) if function.bare()? == "MessagesPlaceholder" => &args.first()?.1,
         _ => return None,
     };
-    let name = named.trim_matches(['"', '\'', '{', '}']).to_owned();
+    let name = named.bare()?.trim_matches(['{', '}']).to_owned();
     Some(Node::Field(Node::plain("state").into(), ".", name))
 }
 
