@@ -129,23 +129,26 @@ fn found(
         _ => format!("`{by}` has it already, and old values overwrite what tasks beside write"),
     };
     let message = format!("the write to `{written}` holds the value that the field has already");
-    let mut found = Diagnostic::new(&codes::GATHERED_TWICE, message, part)
-        .here(then)
-        .help(format!(
-            "write only the part that is new, or the whole past the reducer: `{written} := ..`"
-        ));
+    let mut found = Diagnostic::new(&codes::GATHERED_TWICE, message, part).here(then);
     found.level = level;
-    let (old, new) = match new_part(value, own, lets) {
-        Some((old, new)) => (
-            Span::new(old.file, old.start as usize, new.start as usize),
-            "",
-        ),
-        None => {
-            let sign = Span::new(name.file, name.end as usize, value.span.start as usize);
-            (sign, " := ")
-        }
-    };
-    Some(found.fix(old, new))
+    Some(match new_part(value, own, lets) {
+        Some((old, new)) => found
+            .help(format!(
+                "write only the part that is new, or the whole past the reducer: `{written} := ..`"
+            ))
+            .fix(
+                Span::new(old.file, old.start as usize, new.start as usize),
+                "",
+            ),
+        None => found
+            .help(format!(
+                "write `{written} := ..`: behind `:` the reducer puts it to what is there"
+            ))
+            .fix(
+                Span::new(name.file, name.end as usize, value.span.start as usize),
+                " := ",
+            ),
+    })
 }
 
 /// Of `own + new` the spans of both, where all that comes behind the first is new.

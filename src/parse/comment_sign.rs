@@ -130,3 +130,29 @@ fn block_edits(text: &str, (start, end): (usize, usize)) -> Option<Vec<Change>> 
         .is_some_and(|(_, to, _)| *to > start + written.len());
     (!overlap).then_some(edits)
 }
+
+/// Whether `//` stands between two values, `string(7 // 2)`, `n: state.n // 2`: what is behind it is one value that closes a
+/// bracket of its line, or a number behind a value that is read. `line` is what stands before it.
+pub fn divides(line: &str, rest: &str) -> bool {
+    let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    let behind = rest.trim_start_matches(['/', ' ']);
+    let goes_on = behind.trim_start_matches(path);
+    let value = behind.get(..behind.len() - goes_on.len()).unwrap_or("");
+    let goes_on = goes_on.trim_start_matches([' ', '\r']);
+    let closes = |open: char, close: char| {
+        line.matches(open).count() > line.matches(close).count() && goes_on.starts_with(close)
+    };
+    // A word before a brace may well be a note.
+    let braces = value.contains(|c: char| c == '.' || c.is_ascii_digit()) && closes('{', '}');
+    let read = line.get(line.trim_end_matches(path).len()..).unwrap_or("");
+    let is_read = line.ends_with([')', ']'])
+        || read.contains('.') && read.starts_with(|c: char| c.is_ascii_alphabetic());
+    let signs = [
+        "\n", ",", "//", "> ", "< ", "== ", ">= ", "<= ", "-> ", "? ",
+    ];
+    let is_number = value.chars().all(|c| c.is_ascii_digit())
+        && signs.iter().any(|sign| goes_on.starts_with(sign));
+    line.ends_with(|c: char| path(c) && c != '.' || matches!(c, ')' | ']'))
+        && !value.is_empty()
+        && (braces || closes('(', ')') || closes('[', ']') || is_number && is_read)
+}

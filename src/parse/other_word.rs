@@ -41,8 +41,13 @@ pub fn advice(word: &str, only: Rule, slice: &str) -> Option<String> {
         return Some(format!("write `import {{ {names} }} from \"{module}\"`"));
     }
     let node = quoted.unwrap_or("NODE");
+    // `match state.x:`
+    let subject = line.strip_prefix("match ").or(line.strip_prefix("switch "));
+    let subject = subject.map(|of| of.trim_matches([' ', ':', '{', '(', ')']));
+    let arm = subject.map(|of| format!("when {of} == .. -> .."));
     Some(
-        help.replace("VALUE", &value)
+        help.replace("when .. -> ..", arm.as_deref().unwrap_or("when .. -> .."))
+            .replace("VALUE", &value)
             .replace("WORD", word)
             .replace("NODE", node),
     )

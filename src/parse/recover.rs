@@ -144,7 +144,9 @@ impl Builder<'_> {
         let begins = match mistake::first_word(slice) {
             "def" | "class" | "async" | "function" => true,
             "node" => line.ends_with("):"),
-            "if" | "elif" | "else" | "for" | "while" | "with" | "try" => line.ends_with(':'),
+            "if" | "elif" | "else" | "for" | "while" | "with" | "try" | "match" => {
+                line.ends_with(':')
+            }
             _ => false,
         };
         if begins {

@@ -88,6 +88,9 @@ toUpperCase/to_upper/toUpper/uppercase/upcase(x) => x.upper() => x | upper
 toLowerCase/to_lower/toLower/lowercase/downcase/casefold(x) => x.lower() => x | lower
 strip/lstrip/rstrip/trimStart/trimEnd/trim_end(x) => x.trim() => x | trim
 substr/left/mid => x.substring(from, to) => x[from:to]
+capitalize(x) => x == "" ? "" : x.truncate(1).upper() + x.substring(1)
+title(x) => x.split(" ").map(w, w == "" ? "" : w.truncate(1).upper() + w.substring(1)).join(" ")
+iter(x) => x
 startswith/starts_with/hasPrefix/has_prefix(x, y) => x.startsWith(y) => x.startswith(y)
 endswith/ends_with/hasSuffix/has_suffix(x, y) => x.endsWith(y) => x.endswith(y)
 includes(xs:list, y) => y in xs => y in xs

@@ -219,7 +219,7 @@ fn named(inner: &str) -> Option<(String, String)> {
 }
 
 /// `x:.2f`, `x!r`: a value with what says how it is printed.
-fn printed(inner: &str) -> Option<(&str, String)> {
+pub fn printed(inner: &str) -> Option<(&str, String)> {
     let parts = parts(inner, ':');
     let (value, spec) = match parts.as_slice() {
         [value] => (*value, ""),

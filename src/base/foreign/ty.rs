@@ -112,6 +112,7 @@ pub fn read(text: &str) -> Option<Written> {
         text,
         at: 0,
         certain: true,
+        of: String::new(),
     };
     let here = reader.union(DEPTH)?;
     Some(Written {
@@ -125,6 +126,8 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     certain: bool,
+    /// The type that a `Field(..)` behind it says more of.
+    of: String,
 }
 
 impl<'t> Reader<'t> {
@@ -194,9 +197,9 @@ impl<'t> Reader<'t> {
             let end = balanced(inside, ')')?;
             self.at += end + 2;
             let index = Index::default();
-            let field = attribute::field(inside.get(..end)?, "", Types::new("", &index))?;
-            let known = field.unknown.is_empty();
-            return known.then(|| field.default + &field.limits);
+            let types = Types::new("", &index);
+            let field = attribute::field(inside.get(..end)?, &self.of, types)?;
+            return Some(field.default + &field.limits);
         }
         let close = match rest.chars().next() {
             Some('[') if !rest.starts_with("[]") => ']',
@@ -213,6 +216,7 @@ impl<'t> Reader<'t> {
         loop {
             self.blanks();
             args.push(self.union(depth)?);
+            self.of = args.first().cloned().unwrap_or_default();
             self.blanks();
             if self.take(close) {
                 return Some(args);

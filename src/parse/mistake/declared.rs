@@ -74,17 +74,33 @@ pub fn enum_sign(place: &Place) -> Option<Diagnostic> {
 
 /// `score: int = Field(default=0, ge=0, description="why")`
 pub fn field_call(place: &Place) -> Option<Diagnostic> {
-    let (open, '(') = innermost_bracket(place.before)? else {
-        return None;
+    // Of a type the name alone is read.
+    let (open, head) = match place.rest.starts_with('(') {
+        true => (place.offset(), place.before),
+        false => {
+            let (open, _) = innermost_bracket(place.before).filter(|(_, sign)| *sign == '(')?;
+            (open, place.before.get(..open)?)
+        }
     };
-    let head = place
-        .before
-        .get(..open)?
-        .strip_suffix("Field")?
-        .trim_ascii_end();
-    let declared = head.strip_suffix('=')?.trim_ascii_end();
+    let head = head.strip_suffix("Field")?.trim_ascii_end();
     let inside = place.text.get(open + 1..)?;
     let end = balanced(inside, ')')?;
+    // `n: Field(ge=1)`
+    let no_type = head.ends_with(':');
+    let declared = head
+        .strip_suffix(['=', '@'])
+        .unwrap_or(head)
+        .trim_ascii_end();
+    if declared == head && !no_type {
+        return None;
+    }
+    let number = inside.get(..end)?.contains(|c: char| c.is_ascii_digit());
+    let ty = match no_type {
+        true if number && !inside.get(..end)?.contains("length") => " int",
+        true => " string",
+        false => "",
+    };
+    let typed = format!("{declared}{ty}");
     let attribute::Field {
         doc,
         default,
@@ -92,9 +108,10 @@ pub fn field_call(place: &Place) -> Option<Diagnostic> {
         unknown,
     } = attribute::field(
         inside.get(..end)?,
-        last_word(declared.trim_end_matches('?')),
+        last_word(typed.trim_end_matches('?')),
         place.types,
     )?;
+    let default = format!("{ty}{default}");
     let meant = format!("{declared}{default}{limits}");
     let at = place.before_at(declared.len(), open + end + 2);
     let found = place.error_at(

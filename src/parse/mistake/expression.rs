@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use pest::Parser;
 
 use crate::base::foreign::expression::{Index, LONGEST, Types, Written, around, in_template};
+use crate::base::foreign::ty::Kind;
 use crate::base::foreign::{self, DEFAULT};
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, Fact};
@@ -81,11 +82,42 @@ impl Place<'_> {
 
     /// A finding with the whole expression as its help, and else its own.
     pub fn in_whole(&self, found: Diagnostic) -> Diagnostic {
-        match self.whole() {
+        self.help_of(found, self.whole())
+    }
+
+    /// The same of the expression around another place of the text.
+    pub fn in_whole_at(&self, found: Diagnostic, at: usize) -> Diagnostic {
+        self.help_of(found, whole(self.text, at, self.types).as_ref())
+    }
+
+    fn help_of(&self, found: Diagnostic, whole: Option<&Written>) -> Diagnostic {
+        match whole {
             Some(whole) => written(found, self.before_at(whole.start, whole.end), &whole.here),
             None => found,
         }
     }
+}
+
+/// `x as T`
+pub fn cast(place: &Place) -> Option<Diagnostic> {
+    let ty = first_word(place.rest.strip_prefix("as ")?.trim_ascii_start());
+    let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    let start = place.before.trim_end_matches(path).len();
+    let value = place
+        .before
+        .get(start..)
+        .filter(|value| !value.is_empty())?;
+    let takes = place.after_operand() && !place.tried(Rule::kw_as);
+    let message = format!("`as {ty}` is no part of an expression");
+    let end = place.offset() + "as ".len() + ty.len();
+    takes.then(|| match crate::base::foreign::ty::kind(ty) {
+        Some(Kind::Plain(meant @ ("string" | "int" | "float" | "bool"))) => place.instead(
+            place.before_at(start, end),
+            message,
+            format!("{meant}({value})"),
+        ),
+        _ => place.instead(place.before_at(start, end), message, value),
+    })
 }
 
 /// Words and signs between operands.

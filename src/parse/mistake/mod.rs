@@ -157,7 +157,7 @@ pub fn report(
         span: message::token_span(text, at, base, file),
         whole: OnceCell::new(),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 97] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 98] = [
         parameter::item_with_arguments,
         parameter::written_type,
         parameter::types_in_angles,
@@ -185,6 +185,7 @@ pub fn report(
         head::kind_with_arguments,
         head::interrupt_with_question,
         head::value_without_name,
+        expression::cast,
         expression::operator,
         spread::spread,
         value::message_literal,

@@ -1,7 +1,6 @@
 //! Signs of other languages where an operator, an arrow or a `:` stands.
 
-use crate::base::Span;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::Diagnostic;
 
 use super::super::grammar::Rule;
 use super::{Place, first_word, innermost_open};
@@ -15,11 +14,11 @@ pub fn question_dot(place: &Place) -> Option<Diagnostic> {
         .get(..at)?
         .ends_with(|c| word(c) || c == ')' || c == ']');
     let after = place.before.get(at + 2..)?.starts_with(word);
-    let base = place.span.start as usize - (place.offset());
-    let span = Span::new(place.span.file, base + at, base + at + 2);
+    let span = place.before_at(at, at + 2);
     (before && after && place.tried(Rule::op)).then(|| {
-        Diagnostic::new(&codes::SYNTAX_ERROR, "`?.` is no operator", span)
-            .help("write `.?`, and what else it is: `x.?name.orValue(..)`")
+        let found = place.error_at(span, "`?.` is no operator");
+        let found = found.help("write `.?`, and what else it is: `x.?name.orValue(..)`");
+        place.in_whole_at(found, at)
     })
 }
 
@@ -28,10 +27,10 @@ pub fn optional_index(place: &Place) -> Option<Diagnostic> {
     if !place.rest.starts_with('[') || !place.before.ends_with(".?") {
         return None;
     }
-    let at = place.span.start as usize;
-    let span = Span::new(place.span.file, at - 2, at + 1);
+    let span = place.before_at(place.before.len() - 2, place.offset() + 1);
+    let found = place.error_at(span, "`.?[` is no operator");
     Some(
-        Diagnostic::new(&codes::SYNTAX_ERROR, "`.?[` is no operator", span)
+        found
             .help("an entry that may not be there is `m[?key]`")
             .fix(span, "[?"),
     )

@@ -23,7 +23,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::bracket::Brackets;
 use super::comment::Comments;
-use super::comment_sign::Foreign;
+use super::comment_sign::{self, Foreign};
 use super::layout::{Culprit, Layout};
 
 use reopen::Reopened;
@@ -283,22 +283,12 @@ impl<'a> Scan<'a> {
         self.comments.add(self.text, start, self.at);
     }
 
-    /// `string(7 // 2)`: what stands behind the sign is one value, and closes a bracket of its line, so it is no comment.
+    /// A `//` that is no comment but meant to divide.
     fn divides(&mut self) -> bool {
-        let operand = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ')' | ']');
-        let before = self.text.get(..self.at).unwrap_or("").trim_end_matches(' ');
+        let before = self.text.get(..self.at).unwrap_or("");
         let line = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = before.get(line..).unwrap_or("");
-        let behind = self.rest().trim_start_matches(['/', ' ']);
-        let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
-        let closes = behind.trim_start_matches(path);
-        let open = |signs: [char; 2]| {
-            line.matches(signs[0]).count() > line.matches(signs[1]).count()
-                && closes.trim_start_matches(' ').starts_with(signs[1])
-        };
-        let divides = before.ends_with(operand)
-            && closes.len() < behind.len()
-            && [['(', ')'], ['[', ']']].into_iter().any(open);
+        let line = before.get(line..).unwrap_or("").trim_end_matches(' ');
+        let divides = comment_sign::divides(line, self.rest());
         if divides {
             let sign = self.span(self.at, self.at + 2);
             let found = Diagnostic::new(&codes::SYNTAX_ERROR, "`//` begins a comment", sign);

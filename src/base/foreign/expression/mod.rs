@@ -13,7 +13,7 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::text::{Composed, balanced, outside};
+use super::text::{Composed, balanced, outside, printed};
 use show::Writer;
 
 /// A stretch of a text, and what is written in its place.
@@ -93,7 +93,12 @@ pub fn condition(text: &str, types: Types) -> Option<(String, usize)> {
 
 /// A value as a template has it.
 pub fn in_template(written: &str, types: Types) -> Option<String> {
-    Writer::in_template(types).whole(written)
+    let writer = Writer::in_template(types);
+    // `x:.2f`
+    match printed(written).filter(|(_, verb)| verb != "%s") {
+        Some((value, verb)) => Some(format!("'{verb}' | format({})", writer.whole(value)?)),
+        None => writer.whole(written),
+    }
 }
 
 /// Words that are operators.
@@ -159,6 +164,7 @@ fn ends(behind: &str) -> bool {
     rest.is_empty()
         || rest.starts_with(['\n', ',', ')', ']', '}', ';'])
         || rest.starts_with("->")
+        || rest.starts_with("//")
         || BEHIND.contains(&word(rest))
 }
 
@@ -414,6 +420,35 @@ impl Node {
 
     fn binary(sign: &'static str, left: Node, right: Node) -> Self {
         Node::Binary(sign, Box::new(left), Box::new(right))
+    }
+
+    /// `a?.b.c` as a condition, `a != null`, and what there is then, `a.b.c`.
+    fn without_null(&self) -> Option<(Node, Node)> {
+        let (of, sign) = match self {
+            Node::Field(of, sign, _) => (of, *sign),
+            Node::Index(of, ..) => (of, "["),
+            Node::Call(of, _) => (of, "("),
+            _ => return None,
+        };
+        let inner = of.without_null();
+        let mut there = inner.as_ref().map(|(there, _)| there.clone());
+        let of = inner.map_or_else(|| (**of).clone(), |(_, of)| of);
+        if sign == "?." {
+            let this = Node::binary("!=", of.clone(), Node::plain("null"));
+            there = Some(match there {
+                Some(before) => Node::binary("&&", before, this),
+                None => this,
+            });
+        }
+        let of = Box::new(of);
+        let value = match self {
+            Node::Field(_, "?.", name) => Node::Field(of, ".", name.clone()),
+            Node::Field(_, sign, name) => Node::Field(of, sign, name.clone()),
+            Node::Index(_, sign, index) => Node::Index(of, sign, index.clone()),
+            Node::Call(_, args) => Node::Call(of, args.clone()),
+            _ => return None,
+        };
+        Some((there?, value))
     }
 
     /// `a.b.c`

@@ -318,6 +318,9 @@ impl<'t> Reader<'t> {
                 Some('!') if !rest.starts_with("!=") && self.take("!") => {
                     Node::Call(Node::plain("required").into(), vec![(String::new(), node)])
                 }
+                Some('?') if rest.starts_with("?.") && self.take("?.") => {
+                    Node::Field(node.into(), "?.", self.name()?)
+                }
                 Some('.') if rest.starts_with(".?") && self.take(".?") => {
                     Node::Field(node.into(), ".?", self.name()?)
                 }

@@ -220,6 +220,11 @@ impl<'t> Writer<'t> {
 
     pub(super) fn value(&self, node: &Node) -> Option<Shown> {
         self.budget.take()?;
+        // `a?.b`
+        if let Some((there, value)) = node.without_null() {
+            let choice = Node::Choice(there.into(), value.into(), Node::plain("null").into());
+            return self.value(&choice).filter(|_| !self.template);
+        }
         match node {
             Node::Plain(text) => shown(text, OPERAND),
             Node::Text(_) if self.template => None,
@@ -546,6 +551,13 @@ impl<'t> Writer<'t> {
         }
         if let Some(found) = self.optional(left, right) {
             return found;
+        }
+        if let Some((there, value)) = left.without_null() {
+            return self.value(&Node::Choice(
+                there.into(),
+                value.into(),
+                right.clone().into(),
+            ));
         }
         let null = || Node::binary("==", left.clone(), Node::plain("null")).into();
         let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));

@@ -1,5 +1,6 @@
 //! A run from the command line: what it stands on. Its way to an end is in [`drive`](super::drive).
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::run::store::Store;
 use crate::scenario::ambient::StillAmbient;
 use crate::scenario::answers::{Pending, Used};
 
-use super::super::pasted::Pasted;
+use super::super::pasted::{Pasted, quoted};
 use super::super::{Context, Exit, Failure, files, flow, settings, storage};
 use super::answers::Answers;
 use super::hint::Hint;
@@ -130,16 +131,21 @@ impl<'a> Session<'a> {
         }
         let runtime = Arc::new(runtime()?);
         let store = place.open(how.durability == Durability::Sync)?;
+        let mut before = None;
         if let (true, Some(thread)) = (wanted.resumes, &wanted.thread) {
             let pasted = Pasted::new(how.store.as_deref(), context);
-            needs_thread(&runtime, (&store, thread), &place, &pasted)?;
+            let served_by = needs_thread(&runtime, (&store, thread), &place, &pasted)?;
+            before = served_by.get("scenario").cloned();
         }
+        let before = before.filter(|_| scene.is_none());
+        let lacking = |failure: Failure| served_before(failure, before.as_deref());
         let secrets = secret::given(&how.secrets, &loaded.project)?;
         if scene.is_none() {
-            secret::known(&flow, &config, &secrets)?;
+            secret::known(&flow, &config, &secrets).map_err(lacking)?;
         }
         let settings = (&loaded.project, &config, &sources);
-        let served = Served::new(&flow, scene.as_ref(), settings, &runtime, context)?;
+        let served = Served::new(&flow, scene.as_ref(), settings, &runtime, context);
+        let served = served.map_err(lacking)?;
         let telemetry = telemetry::start(&loaded.project, &config)
             .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))??;
         let script = scene.as_ref().map(|scene| Arc::clone(&scene.script));
@@ -248,16 +254,29 @@ pub fn unusable(error: impl std::fmt::Display) -> Failure {
     Failure::unusable(error.to_string())
 }
 
+/// What a resume lacks, with the scenario that its thread's last run was served by.
+fn served_before(failure: Failure, scenario: Option<&str>) -> Failure {
+    let Some(name) = scenario else {
+        return failure;
+    };
+    failure.say();
+    Failure::unusable(format!(
+        "the last run of the thread was served by the scenario `{name}`"
+    ))
+    .help(format!("go on with it: `--scenario {}`", quoted(name)))
+    .exit(failure.exit)
+}
+
 /// Refuses a thread that isn't there, before anything is said that only a run needs.
 fn needs_thread(
     runtime: &Runtime,
     (store, thread): (&Arc<dyn Store>, &str),
     place: &storage::Place,
     pasted: &Pasted,
-) -> Result<(), Failure> {
+) -> Result<BTreeMap<String, String>, Failure> {
     let known = runtime.block_on(store.thread(thread));
     match known.map_err(unusable)? {
-        Some(_) => Ok(()),
+        Some(known) => Ok(known.status.served_by),
         None => Err(
             Failure::unusable(format!("there is no thread `{thread}` in `{place}`"))
                 .help(format!("`{}` lists all", pasted.command(&["threads"]))),

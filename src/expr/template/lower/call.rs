@@ -44,7 +44,8 @@ impl Lower<'_> {
         let at = name.span.start as usize..name.span.end as usize;
         let Some(values) = self.plain(args) else {
             let message = format!("arguments of `{}` have no names", name.node);
-            self.problem(&codes::WRONG_ARGUMENTS, message, at);
+            let found = Diagnostic::new(&codes::WRONG_ARGUMENTS, message, self.at(at));
+            self.problem_with(found.fact(Fact::Foreign), None);
             return self.make(ExprKind::Error, whole);
         };
         if of_loop {
