@@ -147,7 +147,7 @@
 //!   that was cut off is made again with its key: `tests/services.rs`.
 //! - A step keeps what it changes, and nothing in proportion to the size of the state or of the graph, nor to what waits or lasts
 //!   between calls (`persist thread`): `benches/`, `tests/engine/lasting.rs`.
-//! - What a checkpoint has on top of those of frames further out is put together in one place, `run::kept::resolve`:
+//! - What a checkpoint has on top of those of frames further out is put together in one place, `run::persisted::resolve`:
 //!   `tests/engine/lasting.rs`, `tests/travel.rs`.
 //! - Each crate in `Cargo.toml` has its reason in `docs/dependencies.md`: `tests/dependencies.rs`. Flows in the documents
 //!   compile and their commands do what is shown: `tests/docs.rs`, `tests/readme.rs`, `tests/cli.rs`.

@@ -29,7 +29,7 @@ use graphc::scenario::play::{How, OpenStore};
 use graphc::scenario::{Finding, Observed, Tape};
 
 use crate::cluster;
-use crate::told::{Ran, Told};
+use crate::event_log::{EventLog, Ran};
 
 /// Groups that are played at the same time.
 const AT_ONCE: usize = 4;
@@ -302,7 +302,7 @@ impl Case {
                 seen.map_err(|error| vec![format!("{}: {what}: {error}", self.name)])?;
             let flow = &self.bench.plan.flow;
             let graph = stage.graph;
-            let told = Told::of(Ran { flow, graph }, &tape.processes());
+            let told = EventLog::of(Ran { flow, graph }, &tape.processes());
             let faults = told.faults.into_iter();
             wrong.extend(faults.map(|fault| format!("{}: {what}: {fault}", self.name)));
             let observed = Observed::of(flow, graph, &seen);

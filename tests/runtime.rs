@@ -8,10 +8,10 @@
 
 // What several of the others share.
 mod cluster;
+mod event_log;
 mod install;
 #[cfg(unix)]
 mod judge;
-mod told;
 
 #[cfg(unix)]
 mod crash;

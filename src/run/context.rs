@@ -19,11 +19,11 @@ use super::event::{Event, EventKind, Mode};
 use super::exchange::Watcher;
 use super::former::FormerNames;
 use super::journal::Journal;
-use super::kept::Kept;
 use super::limit::TaskLimit;
 use super::model::Usage;
 use super::observe::{Asked, CallKey, CallUnderWay, Observed, RunKey, RunStart, RunUnderWay};
 use super::permission::Lasting;
+use super::persisted::PersistedStates;
 use super::plan::Plan;
 use super::slots::Slots;
 use super::store::{ForkedFrom, FrameImage, Store};
@@ -90,7 +90,7 @@ pub struct RunContext {
     /// open, which are counted as they are answered; and what it kept last it may not have told.
     pub was_killed: bool,
     /// States of called graphs that last from call to call.
-    pub kept: Kept,
+    pub persisted: PersistedStates,
     /// Frames of subgraph calls that an earlier process had under way, by key.
     pub images: Mutex<BTreeMap<String, FrameImage>>,
     /// What the thread was forked from, where it was.

@@ -126,7 +126,7 @@ impl EffectScope {
         let first = format!("{}{position}", self.prefix);
         let mut id = first.clone();
         let mut made = 0;
-        while let Some(kept) = cx.journal.kept(self.task(), &id)
+        while let Some(kept) = cx.journal.entry(self.task(), &id)
             && (kept.kind != of.kind || kept.subject != of.subject)
         {
             made += 1;
@@ -222,7 +222,7 @@ impl EffectScope {
     ) -> String {
         let mut usable = id.to_owned();
         let mut made = 0;
-        while let Some(kept) = cx.journal.kept(self.task(), &usable)
+        while let Some(kept) = cx.journal.entry(self.task(), &usable)
             && (kept.subject != subject || !fits(&kept.outcome))
         {
             made += 1;

@@ -35,7 +35,7 @@ impl FormerNames {
     }
 
     /// As a checkpoint of the run's graph has them.
-    pub fn kept(schedule: &Json) -> Self {
+    pub fn of_checkpoint(schedule: &Json) -> Self {
         let kept = schedule.get(FORMER).cloned().unwrap_or_default();
         Self(serde_json::from_value(kept).unwrap_or_default())
     }

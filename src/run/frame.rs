@@ -17,11 +17,11 @@ use super::freshness::Freshness;
 use super::growth::Growth;
 use super::half_join::HalfJoin;
 use super::joins::{JOINS, Joins};
-use super::kept;
-use super::kept::{Base, Left};
 use super::key::TaskKey;
 use super::limit::StepLimit;
 use super::permission::{FramePermissions, PERMISSIONS};
+use super::persisted;
+use super::persisted::{Base, Left};
 use super::plan::GraphPlan;
 use super::task::{Called, Surroundings, Task};
 use super::visits::{VISITS, Visits};
@@ -222,5 +222,5 @@ pub const OWN_NAMES: [&str; 4] = [VISITS, WAITING, JOINS, PERMISSIONS];
 
 /// Whether a name in a checkpoint is none of a field: one of those, that of a log, of a state that lasts, or of what lies on one.
 pub fn is_log(name: &str) -> bool {
-    name.ends_with(['>', '=']) || OWN_NAMES.contains(&name) || kept::name::is_kept(name)
+    name.ends_with(['>', '=']) || OWN_NAMES.contains(&name) || persisted::name::is_persisted(name)
 }

@@ -166,7 +166,7 @@ pub struct Waiting {
 }
 
 /// The joins that a checkpoint has, in the order in which they were begun.
-pub fn kept(field: Option<&FieldImage>) -> Vec<Waiting> {
+pub fn of_checkpoint(field: Option<&FieldImage>) -> Vec<Waiting> {
     let mut joins: BTreeMap<u64, Waiting> = BTreeMap::new();
     for entry in list(field) {
         let Some(number) = number(entry) else {

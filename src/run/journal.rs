@@ -192,11 +192,11 @@ impl Journal {
 
     /// The result of an effect that an earlier process finished.
     pub fn finished(&self, task: &str, id: &str) -> Option<&Json> {
-        Some(&self.kept(task, id)?.outcome)
+        Some(&self.entry(task, id)?.outcome)
     }
 
     /// The same, with what it was of: under another version of the flow, a task may do something else there.
-    pub fn kept(&self, task: &str, id: &str) -> Option<&Finished> {
+    pub fn entry(&self, task: &str, id: &str) -> Option<&Finished> {
         if self.finished.is_empty() {
             return None;
         }

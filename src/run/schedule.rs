@@ -152,7 +152,7 @@ pub fn agenda(
     let mut numbers = BTreeMap::new();
     let earlier = stored.joins.into_iter();
     let earlier = earlier.map(|join| (None, join.members, join.arrived));
-    let kept = joins::kept(image.fields.get(JOINS)).into_iter();
+    let kept = joins::of_checkpoint(image.fields.get(JOINS)).into_iter();
     let kept = kept.map(|join| (Some(join.number), join.members, join.arrived));
     for (number, names, arrived) in earlier.chain(kept) {
         let members = names.iter().map(node).collect::<Result<BTreeSet<_>, _>>()?;

@@ -26,11 +26,11 @@ use super::work;
 
 mod checkpoint;
 mod stops;
-mod told;
+mod task_events;
 mod trail;
 
 use stops::stops_before;
-use told::{finished, started};
+use task_events::{finished, started};
 use trail::Trail;
 
 pub use checkpoint::{keep, kept_context, tell_again, values};
@@ -110,7 +110,7 @@ async fn one_step(
     let changes = frame.commit(cx, outputs).map_err(FrameEnd::Failed)?;
     let left = called.into_iter();
     let left: Vec<_> = left.filter_map(|called| frame.ended(*called)).collect();
-    cx.kept.commit(frame, left);
+    cx.persisted.commit(frame, left);
     keep(cx, &plan, frame, changes, Source::Step)
         .await
         .map_err(FrameEnd::Failed)

@@ -109,7 +109,7 @@ pub trait Store: Send + Sync {
     ) -> Result<Vec<CheckpointInfo>, StoreError>;
 
     /// Fields of a frame as they were after checkpoint `seq`, as its checkpoints have them; empty where there is none. What a
-    /// frame has on top of those around it, [`kept::resolve`](super::kept::resolve) puts together.
+    /// frame has on top of those around it, [`persisted::resolve`](super::persisted::resolve) puts together.
     ///
     /// # Errors
     /// Where the store can't be read.
@@ -120,19 +120,19 @@ pub trait Store: Send + Sync {
         seq: u64,
     ) -> Result<BTreeMap<String, Value>, StoreError>;
 
-    /// The result that [`Store::keep`] has kept under a key, whichever thread it was made on; `None` where there is
+    /// The result that [`Store::cache`] has kept under a key, whichever thread it was made on; `None` where there is
     /// none that still holds at `now`, in milliseconds since 1970.
     ///
     /// # Errors
     /// Where the store can't be read.
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError>;
+    async fn cached(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError>;
 
     /// Keeps a result under a key, in place of the one before. `until` is when it holds no longer, in
     /// milliseconds since 1970.
     ///
     /// # Errors
     /// Where the store can't be written.
-    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError>;
+    async fn cache(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError>;
 
     /// Removes a thread and all its records; `false` where there was none.
     ///

@@ -178,7 +178,7 @@ impl Store for MemoryStore {
         Ok(fields.into_iter().map(|(k, f)| (k, f.value)).collect())
     }
 
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+    async fn cached(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
         let mut threads = self.lock();
         if self.sweeps.is_due() {
             threads.kept.retain(|_, (_, until)| now < *until);
@@ -187,7 +187,7 @@ impl Store for MemoryStore {
         Ok(found.map(|(result, _)| result.clone()))
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
+    async fn cache(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         let entry = (result.clone(), until);
         self.lock().kept.insert(key.to_string(), entry);
         Ok(())

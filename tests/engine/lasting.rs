@@ -7,7 +7,7 @@ use graphc::run::engine::{Edit, Engine, Fork, RunOptions, RunResult, Written, un
 use graphc::run::interrupt::Answer;
 use graphc::run::joins::{self, JOINS};
 use graphc::run::journal::Durability;
-use graphc::run::kept::{apart, path, plain};
+use graphc::run::persisted::{apart, path, plain};
 use graphc::run::store::{
     Change, Checkpoint, Effects, FieldImage, FieldWrite, Keep, Record, RunState, Source, Store,
 };
@@ -262,7 +262,7 @@ async fn rewrite(engine: &Engine) {
             state.insert("fields", Value::Map(fields));
             *kept = FieldImage::of(Value::Map(state));
         }
-        let joins = joins::kept(frame.fields.remove(JOINS).as_ref()).into_iter();
+        let joins = joins::of_checkpoint(frame.fields.remove(JOINS).as_ref()).into_iter();
         let joins: Vec<Json> = joins
             .map(|join| json!({ "members": join.members, "arrived": join.arrived }))
             .collect();

@@ -54,12 +54,12 @@ impl Store for Plain {
     ) -> Result<BTreeMap<String, Value>, StoreError> {
         self.0.state(thread_id, frame, seq).await
     }
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
-        self.0.kept(key, now).await
+    async fn cached(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+        self.0.cached(key, now).await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
-        self.0.keep(key, result, until).await
+    async fn cache(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
+        self.0.cache(key, result, until).await
     }
 
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {

@@ -161,8 +161,8 @@ impl Around for DoomedStore {
         self.count(self.inner.append(lease, records), kept).await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
-        self.count(self.inner.keep(key, result, until), |_| {})
+    async fn cache(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
+        self.count(self.inner.cache(key, result, until), |_| {})
             .await
     }
 

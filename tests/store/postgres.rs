@@ -115,8 +115,8 @@ async fn schemas_are_apart() {
     let lease = begin(&one, "t").await;
     begin(&two, "t").await;
     assert_eq!(one.threads().await.unwrap().len(), 1);
-    one.keep("a", &json!(1), 1).await.unwrap();
-    assert_eq!(two.kept("a", 0).await.unwrap(), None);
+    one.cache("a", &json!(1), 1).await.unwrap();
+    assert_eq!(two.cached("a", 0).await.unwrap(), None);
     one.release(lease).await.unwrap();
     assert!(one.delete("t").await.unwrap());
     assert_eq!(two.threads().await.unwrap().len(), 1);
@@ -202,8 +202,8 @@ async fn names_may_be_long() {
     assert_eq!(fields(&image, &long("f"))[&long("n")], Value::Int(1));
     assert_eq!(image.effects, [call]);
     assert_eq!(image.counts[&("tool".to_owned(), long("s"))], 1);
-    store.keep(&long("k"), &json!(1), 1).await.unwrap();
-    assert_eq!(store.kept(&long("k"), 0).await.unwrap(), Some(json!(1)));
+    store.cache(&long("k"), &json!(1), 1).await.unwrap();
+    assert_eq!(store.cached(&long("k"), 0).await.unwrap(), Some(json!(1)));
 }
 
 #[tokio::test]

@@ -127,8 +127,8 @@ async fn work_goes_on_over_other_connections() {
         writers.push(tokio::spawn(async move {
             for seq in 2..=STEPS {
                 store.append(&lease, &step(seq)).await.unwrap();
-                store.keep(thread, &seq.into(), 1).await.unwrap();
-                assert_eq!(store.kept(thread, 0).await.unwrap(), Some(seq.into()));
+                store.cache(thread, &seq.into(), 1).await.unwrap();
+                assert_eq!(store.cached(thread, 0).await.unwrap(), Some(seq.into()));
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             store.release(lease).await.unwrap();

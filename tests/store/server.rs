@@ -42,7 +42,7 @@ async fn a_server_that_was_stopped_goes_on() {
             message(store.threads().await),
             message(store.acquire("u").await),
             message(store.delete("t").await),
-            message(store.kept("k", 0).await),
+            message(store.cached("k", 0).await),
             message(try_open(&url)),
         ] {
             assert!(refusal.contains(gone), "{refusal}");

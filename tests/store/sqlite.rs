@@ -220,7 +220,7 @@ async fn who_stops_waiting_holds_nothing() {
 async fn results_without_an_end_go() {
     let folder = super::folder();
     let store = open(&folder);
-    store.keep("a", &json!(1), 100).await.unwrap();
+    store.cache("a", &json!(1), 100).await.unwrap();
     drop(store);
     let file = folder.join("threads.db");
     let db = rusqlite::Connection::open(&file).unwrap();

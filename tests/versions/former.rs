@@ -19,7 +19,7 @@ fn no_two_nodes_had_one_name() {
     let flow = compiled(text).unwrap();
     let graph = flow.graph("Main").unwrap();
     let kept = json!({ "former": { "Main": { "charge": "a", "pay": "a=" } } });
-    let names = FormerNames::kept(&kept);
+    let names = FormerNames::of_checkpoint(&kept);
     let all = ["0:charge", "1:pay", "2:a", "b"].map(|key| names.name(&flow, graph, key));
     assert_eq!(all, ["0:a", "1:a=", "2:a==", "b"]);
 }

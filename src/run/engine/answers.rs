@@ -7,7 +7,7 @@ use crate::ir::GraphId;
 use crate::run::interrupt::{Answer, OpenInterrupt};
 use crate::run::store::{EffectRecord, RunState, StoreError, ThreadImage, ThreadStatus};
 use crate::run::task::show;
-use crate::run::work::{answered, approve, doubt};
+use crate::run::work::{answered, approve, in_doubt};
 use crate::value::{Map, Value};
 
 use super::{Engine, StartError};
@@ -49,7 +49,8 @@ impl Engine {
                 );
                 return Err(StartError::refused(message));
             }
-            doubt::check(&self.plan.flow, interrupt, &answer.value).map_err(StartError::refused)?;
+            in_doubt::check(&self.plan.flow, interrupt, &answer.value)
+                .map_err(StartError::refused)?;
             let let_through = |args: &Map| self.let_through(graph, interrupt, args);
             approve::check(&self.plan.flow, interrupt, &answer.value, let_through)
                 .map_err(StartError::refused)?;

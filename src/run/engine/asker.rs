@@ -9,7 +9,7 @@ use crate::ir::{GraphId, ToolId};
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::plan::{NodePlan, WorkPlan};
-use crate::run::work::{approve, doubt, narrow};
+use crate::run::work::{approve, in_doubt, narrow};
 use crate::value::Map;
 
 use super::{Engine, Gone, StartError};
@@ -34,7 +34,7 @@ impl Engine {
     ) -> Result<&Type, StartError> {
         let asker = self.asker(graph, &open.task);
         let node = asker.as_ref().map(|asker| asker.node);
-        if doubt::is_doubt(open) {
+        if in_doubt::is_question(open) {
             let tool = node.and_then(|node| self.called(node, open));
             return match tool.filter(|tool| self.leaves(*tool)) {
                 Some(_) => Ok(self.plan.happened.as_ref().unwrap_or(&Type::Json)),

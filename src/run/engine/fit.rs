@@ -18,7 +18,7 @@ use crate::run::store::{EffectRecord, FieldImage, FrameImage};
 use crate::run::waiting::{self, WAITING};
 use crate::run::work::answered::Answered;
 use crate::run::work::cached;
-use crate::run::{kept, schedule};
+use crate::run::{persisted, schedule};
 use crate::value::{List, Value};
 
 use super::names::Names;
@@ -71,14 +71,14 @@ pub(super) fn frame(
     };
     fit(graph).state(frame, held)?;
     for (name, field) in &mut frame.fields {
-        let Some(path) = kept::path(name) else {
+        let Some(path) = persisted::path(name) else {
             continue;
         };
         let lasting = names.lasting(path);
         let (graph, persist) = lasting.ok_or_else(|| lasts_no_more(names, path))?;
-        let mut image = kept::image(&field.value);
+        let mut image = persisted::image(&field.value);
         fit(graph).state(&mut image, Held::Lasting(persist))?;
-        field.value = kept::value(&image);
+        field.value = persisted::value(&image);
     }
     Ok(())
 }
@@ -150,7 +150,9 @@ impl Fit<'_> {
     ) -> Result<(), StartError> {
         let mut names = image.fields.keys().map(|name| base(name));
         let gone = names.find(|name| {
-            kept::path(name).is_none() && !OWN_NAMES.contains(name) && !fields.contains_key(name)
+            persisted::path(name).is_none()
+                && !OWN_NAMES.contains(name)
+                && !fields.contains_key(name)
         });
         let Some(name) = gone else { return Ok(()) };
         let message = format!(
@@ -295,7 +297,7 @@ impl Fit<'_> {
 
 /// The field that a name in a checkpoint is of.
 fn base(name: &str) -> &str {
-    match is_log(name) && kept::path(name).is_none() {
+    match is_log(name) && persisted::path(name).is_none() {
         true => name.split([':', '>']).next().unwrap_or(name),
         false => name,
     }

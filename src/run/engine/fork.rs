@@ -12,7 +12,7 @@ use crate::run::store::{
     EffectKey, EffectRecord, Effects, ForkedFrom, Record, RunState, Source, Store, StoreError,
     ThreadImage, ThreadInfo, ThreadStatus,
 };
-use crate::run::work::doubt;
+use crate::run::work::in_doubt;
 
 use super::edit::{Edit, Edited, Target};
 use super::lease::HeldLease;
@@ -151,7 +151,7 @@ pub async fn fork_in_doubt(
         .effects
         .iter()
         .filter(|effect| effect.root_step >= root_step && !known.contains(&effect.key()));
-    let tools: BTreeSet<String> = doubt::open_calls(since).into_iter().collect();
+    let tools: BTreeSet<String> = in_doubt::open_calls(since).into_iter().collect();
     Ok(tools.into_iter().collect())
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value as Json;
 
-use crate::run::kept::resolve;
+use crate::run::persisted::resolve;
 use crate::run::store::{FrameImage, StoreError};
 
 /// The frames under way, callers first, put together from what each has on top of those around it.

@@ -17,7 +17,7 @@ use crate::run::permission::{PERMISSION, PERMISSIONS};
 use crate::run::store::{EffectRecord, FieldImage, FrameImage, ThreadImage};
 use crate::run::visits::{self, VISITS};
 use crate::run::waiting::{self, WAITING};
-use crate::run::{kept, schedule};
+use crate::run::{persisted, schedule};
 
 use super::names::Names;
 
@@ -29,7 +29,7 @@ pub(super) fn frame(names: &Names<'_>, old: &FrameImage) -> FrameImage {
     let mut state = state(graph, old);
     schedule::with_half(&mut state.schedule, |half| half_join(names, half));
     let lasting = old.fields.iter().filter_map(|(name, field)| {
-        let path = kept::path(name)?;
+        let path = persisted::path(name)?;
         Some(lasting(names, path, field))
     });
     FrameImage {
@@ -46,9 +46,12 @@ fn graph<'e>(names: &Names<'e>, id: Option<crate::ir::GraphId>) -> Option<&'e Gr
 /// A state that lasts between the calls at a path; `None` where this version keeps none there.
 fn lasting(names: &Names<'_>, path: &str, field: &FieldImage) -> Option<(String, FieldImage)> {
     let graph = graph(names, names.lasting(path).map(|(id, _)| id))?;
-    let state = state(graph, &kept::image(&field.value));
-    let value = kept::value(&state);
-    Some((kept::name::name(&names.key(path)), FieldImage::of(value)))
+    let state = state(graph, &persisted::image(&field.value));
+    let value = persisted::value(&state);
+    Some((
+        persisted::name::name(&names.key(path)),
+        FieldImage::of(value),
+    ))
 }
 
 /// A join that a called graph has left half arrived at; `None` where this version makes no such call.
@@ -69,7 +72,7 @@ fn state(graph: &Graph, old: &FrameImage) -> FrameImage {
     let migrate = &graph.migrate;
     let mut fields = BTreeMap::new();
     for (name, field) in &old.fields {
-        if kept::path(name).is_some() {
+        if persisted::path(name).is_some() {
             continue;
         }
         if name == VISITS {

@@ -29,11 +29,11 @@ use super::frame::Frame;
 use super::grace::CANCEL_GRACE;
 use super::interrupt::Answer;
 use super::journal::{Durability, Journal};
-use super::kept::Kept;
 use super::limit::{MAX_TASKS, TaskLimit};
 use super::model::Usage;
 use super::observe::Observed;
 use super::permission::Lasting;
+use super::persisted::PersistedStates;
 use super::plan::Plan;
 use super::slots::Slots;
 use super::step::{FrameEnd, keep, run_frame, tell_again};
@@ -41,7 +41,7 @@ use super::store::{Record, RunState, Source, Store, ThreadImage};
 use super::stream::EventSink;
 use super::turns::Turns;
 use super::view::short_hash;
-use super::work::doubt;
+use super::work::in_doubt;
 
 mod answers;
 mod asker;
@@ -193,7 +193,7 @@ impl Engine {
         let forked = image.as_ref().map(|image| &image.status.forked_from);
         cx.forked_from = forked.cloned().flatten();
         let kept = image.as_ref().map(|image| image.frames.as_slice());
-        cx.kept.load(kept.unwrap_or_default());
+        cx.persisted.load(kept.unwrap_or_default());
         cx.journal.enter_root_step(frame.step);
         cx.observe_start(false);
         // The status goes with the input: a run whose input is not kept has never begun.
@@ -290,7 +290,7 @@ impl Engine {
         cx.interrupt_before = stops;
         cx.was_killed = image.status.state == RunState::Running;
         cx.former = taken.former();
-        cx.kept.load(&image.frames);
+        cx.persisted.load(&image.frames);
         cx.permitting = permitting;
         let made = image.frames.iter();
         let made = made.map(|frame| super::schedule::steps(&frame.schedule));
@@ -394,7 +394,7 @@ impl Engine {
             committed: AtomicU64::new(0),
             usage: Mutex::default(),
             was_killed: false,
-            kept: Kept::new(keeps),
+            persisted: PersistedStates::new(keeps),
             images: Mutex::default(),
             life: None,
             cut_off: CutOff::default(),
@@ -460,7 +460,7 @@ fn life(id: &str) -> String {
 fn left_in_doubt(image: &ThreadImage) -> Vec<String> {
     let root_step = image.frames.first().map_or(0, |root| root.step);
     let effects = image.effects.iter();
-    doubt::open_calls(effects.filter(|effect| effect.root_step == root_step))
+    in_doubt::open_calls(effects.filter(|effect| effect.root_step == root_step))
 }
 
 /// The latest super-step of the root that a thread has anything of: a fork may have effects of steps that it has not come to.

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use crate::ir::Graph;
 use crate::run::frame::{OWN_NAMES, is_log};
 use crate::run::joins::{self, JOINS};
-use crate::run::kept;
+use crate::run::persisted;
 use crate::run::store::{EffectRecord, FrameImage, ThreadImage};
 use crate::run::visits::VISITS;
 use crate::run::waiting::{self, WAITING};
@@ -49,7 +49,7 @@ fn fields(graph: &Graph, frame: &FrameImage, held: Held) -> Result<(), StartErro
     let names = frame
         .fields
         .keys()
-        .filter(|name| kept::path(name).is_none() && !OWN_NAMES.contains(&name.as_str()));
+        .filter(|name| persisted::path(name).is_none() && !OWN_NAMES.contains(&name.as_str()));
     let has: BTreeSet<&str> = names.map(|name| field(name)).collect();
     for (old, new) in &graph.migrate.fields {
         let anew = |field: &crate::ir::Field| field.name == *new && held.begins_anew(field);
@@ -122,7 +122,7 @@ fn at_rest(frame: &FrameImage) -> BTreeSet<String> {
     names.extend(visits.filter_map(|visit| visit.get(0).cloned()));
     let names = names.iter().filter_map(Json::as_str).map(str::to_owned);
     let mut all: BTreeSet<String> = names.collect();
-    let joins = joins::kept(frame.fields.get(JOINS)).into_iter();
+    let joins = joins::of_checkpoint(frame.fields.get(JOINS)).into_iter();
     all.extend(joins.flat_map(|join| join.members));
     let waiting = waiting::entries(frame.fields.get(WAITING));
     all.extend(waiting.map(|(node, _)| node.to_owned()));
@@ -135,7 +135,7 @@ fn at_rest(frame: &FrameImage) -> BTreeSet<String> {
 
 /// What lasts between calls, which a path names.
 fn lasting(names: &Names<'_>, frame: &FrameImage) -> Result<(), StartError> {
-    let paths = frame.fields.keys().filter_map(|name| kept::path(name));
+    let paths = frame.fields.keys().filter_map(|name| persisted::path(name));
     let paths: BTreeSet<&str> = paths.collect();
     for path in &paths {
         let Some((id, persist)) = names.lasting(path) else {
@@ -147,10 +147,14 @@ fn lasting(names: &Names<'_>, frame: &FrameImage) -> Result<(), StartError> {
                 "`migrate` makes `{path}` to `{new}`, and the thread has the state that calls of `{new}` have left already: one of the two would be lost"
             )));
         }
-        let field = frame.fields.get(&kept::name::name(path));
+        let field = frame.fields.get(&persisted::name::name(path));
         let graph = names.engine.plan.flow.graphs.get(id);
         if let (Some(graph), Some(field)) = (graph, field) {
-            fields(graph, &kept::image(&field.value), Held::Lasting(persist))?;
+            fields(
+                graph,
+                &persisted::image(&field.value),
+                Held::Lasting(persist),
+            )?;
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::ir::GraphId;
 use crate::run::former::FormerNames;
-use crate::run::kept::{apart, lies_on_others, path, plain};
+use crate::run::persisted::{apart, lies_on_others, path, plain};
 use crate::run::schedule;
 use crate::run::store::{
     Change, Checkpoint, EffectRecord, FieldWrite, FrameImage, Record, Source, StoreError,
@@ -47,7 +47,7 @@ impl TakenOver {
     pub fn former(&self) -> FormerNames {
         let root = self.image.frames.first();
         root.map_or_else(FormerNames::default, |root| {
-            FormerNames::kept(&root.schedule)
+            FormerNames::of_checkpoint(&root.schedule)
         })
     }
 

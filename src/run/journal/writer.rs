@@ -124,7 +124,7 @@ impl Behind {
         }
     }
 
-    fn kept(&self, appends: usize, bytes: usize) {
+    fn recorded(&self, appends: usize, bytes: usize) {
         self.appends.fetch_sub(appends, Ordering::Release);
         self.bytes.fetch_sub(bytes, Ordering::Release);
         self.fewer.notify_waiters();
@@ -269,7 +269,7 @@ async fn write(
         }
         // Not only cleared: what one long append took is not held for the run's life.
         batch = Vec::new();
-        behind.kept(appends, bytes);
+        behind.recorded(appends, bytes);
         for done in waiting {
             let _ = done.send(failed.get().cloned().map_or(Ok(()), Err));
         }

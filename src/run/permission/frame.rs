@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::run::engine::live;
-use crate::run::store::{Change as Kept, FieldWrite, FrameImage, StoreError, ThreadImage};
+use crate::run::store::{Change as FieldChange, FieldWrite, FrameImage, StoreError, ThreadImage};
 use crate::value::{List, Value};
 
 use super::{Change, Lasting, Permission, Permissions};
@@ -86,9 +86,9 @@ impl FramePermissions {
                 .map(Change::Given);
             self.changes = all.collect();
             self.kept = self.changes.len();
-            Kept::Put(Value::List(stored(&self.changes).collect::<List>()))
+            FieldChange::Put(Value::List(stored(&self.changes).collect::<List>()))
         } else {
-            Kept::Append(stored(&changed).collect())
+            FieldChange::Append(stored(&changed).collect())
         };
         Some(FieldWrite {
             field: PERMISSIONS.to_owned(),

@@ -32,7 +32,7 @@ pub async fn keep(
         let seq = cx.journal.take_seq();
         let root = frame.key.is_empty();
         let mut changes = changes;
-        changes.extend(cx.kept.changes(frame));
+        changes.extend(cx.persisted.changes(frame));
         let mut schedule = schedule::to_json(graph, frame, cx.usage());
         if root && source == Source::Input {
             schedule::note_context(&mut schedule, kept_context(&frame.context));

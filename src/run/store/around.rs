@@ -75,14 +75,14 @@ pub trait Around: Send + Sync {
         self.inner().state(thread_id, frame, seq).await
     }
 
-    /// [`Store::kept`].
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
-        self.inner().kept(key, now).await
+    /// [`Store::cached`].
+    async fn cached(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+        self.inner().cached(key, now).await
     }
 
-    /// [`Store::keep`].
-    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
-        self.inner().keep(key, result, until).await
+    /// [`Store::cache`].
+    async fn cache(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
+        self.inner().cache(key, result, until).await
     }
 
     /// [`Store::delete`].
@@ -196,12 +196,12 @@ impl<T: Around> Store for T {
         Around::state(self, thread_id, frame, seq).await
     }
 
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
-        Around::kept(self, key, now).await
+    async fn cached(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+        Around::cached(self, key, now).await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
-        Around::keep(self, key, result, until).await
+    async fn cache(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
+        Around::cache(self, key, result, until).await
     }
 
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {

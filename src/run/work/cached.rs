@@ -49,7 +49,7 @@ pub async fn work<'a>(
     let now = cx.ambient.now().as_millisecond();
     let look = async {
         let _waits = cx.journal.waits();
-        let found = store.kept(&key, now).await?;
+        let found = store.cached(&key, now).await?;
         Ok(request.noted(found.unwrap_or_default()))
     };
     let found = run.effects.outside(cx, &id, "cache", &path, look).await?;
@@ -71,7 +71,7 @@ pub async fn work<'a>(
         let result = result(run, before);
         let _waits = cx.journal.waits();
         store
-            .keep(&key, &result, until)
+            .cache(&key, &result, until)
             .await
             .map_err(RunError::from)?;
     }

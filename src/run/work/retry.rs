@@ -15,7 +15,7 @@ use crate::run::request::Request;
 use crate::run::task::{TaskRun, brief};
 use crate::value::{MAX_DEPTH, is_deeper};
 
-use super::doubt;
+use super::in_doubt;
 
 /// An attempt's failure.
 pub struct Failure {
@@ -117,7 +117,7 @@ impl Series {
         let attempt = |number| journal.finished(run.effects.task(), &format!("{id}!{number}"));
         while let Some(kept) = attempt(series.made + 1) {
             let error = kept.get("failed").map(RunError::from_kept);
-            let policy = policy.filter(|_| !(once && doubt::is_left_by(kept)));
+            let policy = policy.filter(|_| !(once && in_doubt::is_left_by(kept)));
             let kind = error.as_ref().map_or(ErrorKind::Store, |error| error.kind);
             series.add(policy, kind);
             series.last = error;

@@ -14,9 +14,9 @@ use crate::run::engine::Gone;
 use crate::run::error::RunError;
 use crate::run::frame::{Frame, OutLog, is_log, log_name};
 use crate::run::half_join::half_joins;
-use crate::run::kept::Base;
 use crate::run::limit::StepLimit;
 use crate::run::permission::FramePermissions;
+use crate::run::persisted::Base;
 use crate::run::plan::GraphPlan;
 use crate::run::plan::node::{PassPlan, slots};
 use crate::run::schedule;
@@ -74,7 +74,7 @@ pub async fn work(
         }
         None => {
             let mut changes = match &lasting {
-                Some(path) => (cx.kept).seed((path, persist), &plan, frame, &mut child)?,
+                Some(path) => (cx.persisted).seed((path, persist), &plan, frame, &mut child)?,
                 None => Vec::new(),
             };
             let input = input(run, called, with)?;
@@ -95,7 +95,7 @@ pub async fn work(
     }
     run.called = Some(Box::new(Called {
         steps: child.made,
-        left: (cx.kept).left(lasting, persist, &plan, frame, &child),
+        left: (cx.persisted).left(lasting, persist, &plan, frame, &child),
         half,
     }));
     hand_back(run, called, &child, into)?;

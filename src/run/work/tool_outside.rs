@@ -30,7 +30,7 @@ use crate::run::tool::{ToolBackend, ToolCall};
 use crate::value::{Map, Value};
 
 use super::Stop;
-use super::doubt::{self, Known};
+use super::in_doubt::{self, Known};
 use super::progress::Progress;
 use super::retry::{self, Attempted, Failure};
 use super::tool_call::{Call, Errors};
@@ -56,7 +56,7 @@ pub async fn call_outside(
     let made = call.scope.of_request(cx, &made, &request);
     let stale = (id != made).then_some(&made);
     let stale = stale.filter(|id| {
-        let kept = cx.journal.kept(call.scope.task(), id);
+        let kept = cx.journal.entry(call.scope.task(), id);
         kept.is_some_and(|kept| kept.subject == tool.name)
     });
     let known = known(run, &call, &id, stale, &args)?;
@@ -83,7 +83,7 @@ pub async fn call_outside(
                 subject: &tool.name,
                 request: &request,
                 fails_as_result: is_final(tool, call.errors),
-                once: doubt::asks(&cx.plan.flow, call.tool),
+                once: in_doubt::asks(&cx.plan.flow, call.tool),
             },
             |attempt| {
                 let usage = Arc::clone(&usage);
@@ -183,14 +183,14 @@ fn known(
     if ended() {
         return Ok(None);
     }
-    if !doubt::asks(&cx.plan.flow, call.tool) {
+    if !in_doubt::asks(&cx.plan.flow, call.tool) {
         // Who was asked under an earlier version of the flow, and has said that it has happened, is believed.
-        let happened = doubt::has_said_so(run, call, id);
+        let happened = in_doubt::has_said_so(run, call, id);
         return Ok(happened.map(Known::Happened));
     }
     let stale = stale.and_then(|id| cx.journal.finished(call.scope.task(), id));
     let stale = stale.and_then(|kept| kept.get("ok"));
-    doubt::settle(run, call, id, stale, &json!(args)).map(Some)
+    in_doubt::settle(run, call, id, stale, &json!(args)).map(Some)
 }
 
 /// Whether an error of the tool is the call's result.
@@ -279,7 +279,7 @@ async fn one_attempt(
     };
     let _permit = backend.acquire(&context).await.map_err(RunError::from)?;
     if let Some(begun) = begun {
-        doubt::begin(run, call, id, begun, (attempt, &args)).await?;
+        in_doubt::begin(run, call, id, begun, (attempt, &args)).await?;
     }
     // Where it is cut off from outside, the question about it has to say how.
     let under_way = begun.map(|_| {

@@ -14,7 +14,7 @@ use tokio_postgres::{Client, Error, Row, Statement};
 use uuid::Uuid;
 
 use super::add::add;
-use super::batch::{EffectKey, Entry, Field, FieldKey, Kept, Standing};
+use super::batch::{EffectKey, Entry, Field, FieldKey, Standing, StoredRows};
 use super::chunk::{CHUNK, size};
 use super::error::{Failure, Stop};
 use super::name::key;
@@ -149,7 +149,11 @@ fn fenced(lease: &Lease) -> Stop {
 }
 
 /// The first round trip, which begins the transaction where it isn't begun.
-async fn fetch(session: &mut Session, entries: &[Entry<'_>], begin: bool) -> Result<Kept, Error> {
+async fn fetch(
+    session: &mut Session,
+    entries: &[Entry<'_>],
+    begin: bool,
+) -> Result<StoredRows, Error> {
     let threads: BTreeSet<Uuid> = entries.iter().map(|entry| entry.thread).collect();
     let threads: Vec<Uuid> = threads.into_iter().collect();
     let fields: BTreeSet<FieldKey> = entries.iter().flat_map(Entry::fields).collect();
@@ -184,7 +188,7 @@ async fn fetch(session: &mut Session, entries: &[Entry<'_>], begin: bool) -> Res
         .into_iter()
         .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
     let tokens: BTreeMap<Uuid, i64> = tokens.collect::<Result<_, Error>>()?;
-    let mut kept = Kept::default();
+    let mut kept = StoredRows::default();
     for row in standing? {
         let key: Uuid = row.try_get(0)?;
         let seq: Option<i64> = row.try_get(3)?;

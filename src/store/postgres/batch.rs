@@ -97,7 +97,7 @@ pub(super) struct Field {
 
 /// What is kept, then with what the batch adds.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct StoredRows {
     pub(super) threads: BTreeMap<Uuid, Standing>,
     pub(super) fields: BTreeMap<FieldKey, Field>,
     pub(super) effects: BTreeSet<EffectKey>,
@@ -111,7 +111,7 @@ struct Draft {
     effects: BTreeMap<EffectKey, bool>,
 }
 
-impl Kept {
+impl StoredRows {
     /// Whether the commit of an append that was sent was made: before, none of its records were there, and only who has
     /// the token writes. One that adds no record of its own may be made twice.
     pub(super) fn has(&self, entry: &Entry) -> bool {

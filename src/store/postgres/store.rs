@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::past::Page;
 use super::writer::Job;
-use super::{PostgresStore, compact, fork, image, kept, lease, past, read, remove};
+use super::{PostgresStore, cache, compact, fork, image, lease, past, read, remove};
 use crate::run::memory::ItemStore;
 use crate::run::store::{
     Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
@@ -136,24 +136,24 @@ impl Store for PostgresStore {
         .await
     }
 
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+    async fn cached(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
         if self.inner.kept_sweeps.is_due() {
             let inner = self.inner.clone();
             self.handle.spawn(async move {
                 // Rows that stay hold no longer all the same.
-                let _ = inner.write(&kept::Sweep { now }).await;
+                let _ = inner.write(&cache::Sweep { now }).await;
             });
         }
         let key = key.to_owned();
-        self.run(move |inner| async move { inner.read(&kept::Find { key: &key, now }).await })
+        self.run(move |inner| async move { inner.read(&cache::Find { key: &key, now }).await })
             .await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
+    async fn cache(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         let (key, result) = (key.to_owned(), result.to_string());
         self.run(move |inner| async move {
             let (key, result) = (key.as_str(), result.as_str());
-            inner.write(&kept::Put { key, result, until }).await
+            inner.write(&cache::Put { key, result, until }).await
         })
         .await
     }

@@ -9,12 +9,12 @@
 //! its lock file lies in `FILE.locks/` beside the database while it writes.
 
 mod append;
+mod cache;
 mod compact;
 mod error;
 mod fork;
 mod image;
 mod items;
-mod kept;
 mod lease;
 mod lock;
 mod past;
@@ -232,24 +232,24 @@ impl Store for SqliteStore {
         Ok(fields.into_iter().map(|(k, f)| (k, f.value)).collect())
     }
 
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+    async fn cached(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
         if self.sweeps.is_due() {
             self.writer.detach(move |connection| {
                 // Rows that stay hold no longer all the same.
-                let _ = kept::sweep(connection, now);
+                let _ = cache::sweep(connection, now);
             });
         }
         let failure = self.failure.doing("read");
         let key = key.to_string();
-        let work = move |connection: &mut Connection| kept::find(connection, &key, now, &failure);
+        let work = move |connection: &mut Connection| cache::find(connection, &key, now, &failure);
         self.reader.run(work).await
     }
 
-    async fn keep(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
+    async fn cache(&self, key: &str, result: &Json, until: i64) -> Result<(), StoreError> {
         let failure = self.failure.doing("written");
         let (key, result) = (key.to_string(), result.to_string());
         let work = move |connection: &mut Connection| {
-            kept::keep(connection, &key, &result, until).map_err(|error| failure.of(error))
+            cache::put(connection, &key, &result, until).map_err(|error| failure.of(error))
         };
         self.writer.run(work).await
     }

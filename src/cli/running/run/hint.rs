@@ -7,7 +7,7 @@ use crate::expr::TypeTable;
 use crate::ir::Flow;
 use crate::run::engine::RunResult;
 use crate::run::interrupt::OpenInterrupt;
-use crate::run::work::doubt;
+use crate::run::work::in_doubt;
 
 use super::super::Context;
 use super::super::pasted::{Pasted, quoted};
@@ -105,7 +105,7 @@ impl Hint {
         let none = TypeTable::default();
         let types = flow.map_or(&none, |flow| &flow.types);
         let example = match (&open.expect, flow) {
-            (_, Some(flow)) if doubt::is_doubt(open) => happened(flow, open),
+            (_, Some(flow)) if in_doubt::is_question(open) => happened(flow, open),
             (Some(ty), _) if example::is_known(ty, types) => {
                 example::text(ty, types).unwrap_or_else(|| "JSON".to_owned())
             }
@@ -132,7 +132,7 @@ impl Hint {
             lines.push(format!("stopped before {places}; {how}"));
         }
         lines.extend(asked.into_iter().map(|open| {
-            let or = match doubt::is_doubt(open) {
+            let or = match in_doubt::is_question(open) {
                 true => "\n  where it has not happened: --answer '{\"happened\":false}'",
                 false => "",
             };
@@ -150,7 +150,7 @@ impl Hint {
 
 /// That a call has happened, with an example of its result.
 fn happened(flow: &Flow, open: &OpenInterrupt) -> String {
-    let (_, ty) = doubt::asked_of(flow, open);
+    let (_, ty) = in_doubt::asked_of(flow, open);
     let mut answer = json!({ "happened": true });
     if let (false, Some(entries)) = (ty.admits_null(), answer.as_object_mut()) {
         entries.insert("result".to_owned(), example::of(ty, &flow.types));

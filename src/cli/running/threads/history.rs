@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::run::frame::is_log;
-use crate::run::kept::name::own_field;
+use crate::run::persisted::name::own_field;
 use crate::run::schedule::{self, next_tasks};
 use crate::run::store::{CheckpointInfo, ForkedFrom, Source, ThreadInfo};
 

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::permission::PERMISSION;
 use crate::run::store::{FrameImage, ListedEffect, Record, Store, StoreError, ThreadImage};
-use crate::run::work::doubt;
+use crate::run::work::in_doubt;
 
 use super::super::open_interrupts;
 use super::Target;
@@ -91,7 +91,7 @@ pub(super) fn in_doubt(image: &ThreadImage, edited: &FrameImage) -> Vec<String> 
         effect.root_step == root_step
             && step_in(&edited.frame, &effect.task).is_some_and(|step| step == edited.step)
     });
-    doubt::open_calls(gone)
+    in_doubt::open_calls(gone)
 }
 
 /// The open interrupts: those that an edit of that frame drops, and the others as the thread keeps them.

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::run::store::{FieldImage, FrameImage, StoreError};
 use crate::value::{Key, List, Map, Value};
 
-use super::name::{BEGAN, is_kept, name, onto, part, path, state_of};
+use super::name::{BEGAN, is_persisted, name, onto, part, path, state_of};
 
 /// Frames under way, callers first, put together from what each has on top of those around it.
 ///
@@ -171,7 +171,7 @@ fn own(frame: &FrameImage, began: &Value) -> Vec<String> {
 /// A frame without what tells what lies on what: as a frame of its own, with each state that lasts whole.
 pub fn plain(frame: &FrameImage) -> FrameImage {
     let fields = frame.fields.iter();
-    let fields = fields.filter(|(name, _)| !is_kept(name) || path(name).is_some());
+    let fields = fields.filter(|(name, _)| !is_persisted(name) || path(name).is_some());
     FrameImage {
         fields: fields.map(|(name, f)| (name.clone(), f.clone())).collect(),
         ..frame.clone()

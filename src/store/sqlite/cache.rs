@@ -31,7 +31,7 @@ pub(super) fn sweep(db: &Connection, now: i64) -> rusqlite::Result<()> {
 }
 
 /// Keeps a result in place of the one before.
-pub(super) fn keep(db: &Connection, key: &str, result: &str, until: i64) -> rusqlite::Result<()> {
+pub(super) fn put(db: &Connection, key: &str, result: &str, until: i64) -> rusqlite::Result<()> {
     db.prepare_cached("INSERT OR REPLACE INTO kept (key, result, until) VALUES (?1, ?2, ?3)")?
         .execute(params![key, result, until])?;
     Ok(())

@@ -37,11 +37,11 @@ pub use since::{Base, Since};
 use states::{Changed, State, States};
 
 /// The states that a run has, and which of them the frames around have not kept yet.
-pub struct Kept {
+pub struct PersistedStates {
     states: Mutex<States>,
 }
 
-impl Kept {
+impl PersistedStates {
     /// Of a run that keeps checkpoints, or none.
     pub fn new(keeps: bool) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What those who watch are told of tasks.
+//! The events of tasks: what those who watch a run are sent of each.
 
 use serde_json::Value as Json;
 

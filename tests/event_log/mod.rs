@@ -19,7 +19,7 @@ pub mod promises;
 
 /// What the processes of a run told.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct EventLog {
     /// Each event once, in an order that follows from the flow.
     pub lines: Vec<String>,
     /// Promises that were not kept.
@@ -33,10 +33,10 @@ pub struct Ran<'f> {
     pub graph: GraphId,
 }
 
-impl Told {
+impl EventLog {
     /// Of a run over its processes.
-    pub fn of(ran: Ran<'_>, processes: &[Vec<Event>]) -> Told {
-        let mut told = Told::default();
+    pub fn of(ran: Ran<'_>, processes: &[Vec<Event>]) -> EventLog {
+        let mut told = EventLog::default();
         let mut known: BTreeMap<(String, String), Json> = BTreeMap::new();
         let mut items = Vec::new();
         for (number, events) in processes.iter().enumerate() {

@@ -281,7 +281,7 @@ pub fn asked_of<'f>(flow: &'f Flow, open: &'f OpenInterrupt) -> (&'f str, &'f Ty
 }
 
 /// Whether an interrupt asks if a call has happened, rather than being a node's own.
-pub fn is_doubt(open: &OpenInterrupt) -> bool {
+pub fn is_question(open: &OpenInterrupt) -> bool {
     open.effect.contains(DOUBT)
 }
 

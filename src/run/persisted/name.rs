@@ -38,7 +38,7 @@ pub fn state_of(name: &str) -> Option<&str> {
 }
 
 /// Whether a name is one of those above.
-pub fn is_kept(name: &str) -> bool {
+pub fn is_persisted(name: &str) -> bool {
     name.starts_with(['@', '&'])
 }
 
