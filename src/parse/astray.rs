@@ -164,7 +164,7 @@ pub fn assigned(
         let (given, _) = jump::given(behind, types)?;
         let found = new("a node gives nothing back by `return`".to_owned());
         return Some(found.help(match given.fields() {
-            Some(fields) => set(builder, start, fields),
+            Some(fields) => set(builder, fields),
             None => format!("write `{}`", given.property()),
         }));
     }
@@ -230,7 +230,7 @@ pub fn assigned(
     let declared = word == "state" || adds || sign != Some("=") || types.has(field);
     Some(match only {
         _ if property && !declared => found.help(format!("write `let {field} = {value}`")),
-        Rule::only_property => found.help(set(builder, start, &format!("{field}: {value}"))),
+        Rule::only_property => found.help(set(builder, &format!("{field}: {value}"))),
         Rule::only_member | Rule::only_item => found.help(format!(
             "a field has its first value where it is declared, `state {{ {field}: TYPE = .. }}`, and others in the `set` of a node"
         )),
@@ -239,14 +239,8 @@ pub fn assigned(
 }
 
 /// What to do to write fields in a node, which may have a `set` already.
-fn set(builder: &Builder, start: usize, fields: &str) -> String {
-    let around = || {
-        let (before, behind) = (builder.text.get(..start)?, builder.text.get(start..)?);
-        let begin = before.rfind("node ")?;
-        let end = behind.find("node ").unwrap_or(behind.len());
-        builder.text.get(begin..start + end)
-    };
-    match around().is_some_and(|node| node.contains("set {")) {
+fn set(builder: &Builder, fields: &str) -> String {
+    match builder.has_set {
         true => format!("write `{fields}` in the `set` of the node"),
         false => format!("write `set {{ {fields} }}`"),
     }

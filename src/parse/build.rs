@@ -67,6 +67,8 @@ pub struct Builder<'a> {
     pub heads: Vec<usize>,
     /// The names of its nodes, where somebody asked for them.
     pub nodes: OnceCell<BTreeSet<&'a str>>,
+    /// Whether the node that is read has a `set`.
+    pub has_set: bool,
     /// Whether an expression was already reported as too deep since its outermost rule began.
     pub too_deep: bool,
 }
@@ -91,6 +93,7 @@ impl<'a> Builder<'a> {
             unseparated: None,
             heads: Vec::new(),
             nodes: OnceCell::new(),
+            has_set: false,
             diags,
             too_deep: false,
         }

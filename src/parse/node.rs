@@ -8,6 +8,7 @@ use crate::diag::{Diagnostic, codes};
 use super::build::Builder;
 use super::grammar::{Pair, Rule};
 use super::literal;
+use super::mistake::first_word;
 use super::text::Quoted;
 
 impl Builder<'_> {
@@ -24,6 +25,7 @@ impl Builder<'_> {
                 Rule::target => edge = self.target(part),
                 _ => {
                     let lines = part.into_inner();
+                    self.has_set = lines.clone().any(|line| first_word(line.as_str()) == "set");
                     properties = self.entries(lines, Rule::only_property, Self::property);
                 }
             }

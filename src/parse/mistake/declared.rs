@@ -191,8 +191,8 @@ pub fn assign_for_colon(place: &Place) -> Option<Diagnostic> {
     let only_colon = place.tried.iter().all(|rule| *rule == Rule::colon);
     (place.rest.starts_with(":=") && only_colon && !word.is_empty()).then(|| {
         let at = place.at(0, 2);
-        place
-            .error_at(at, format!("expected `:` after `{word}`, found `:=`"))
+        let found = place.error_at(at, format!("expected `:` after `{word}`, found `:=`"));
+        found
             .help("`:=` stands only in `set`, where a value goes past a reducer")
             .fix(at, ":")
     })
@@ -206,12 +206,11 @@ pub fn optional_name(place: &Place) -> Option<Diagnostic> {
         && place.tried(Rule::colon)
         && !place.after_operand())
     .then(|| {
-        place
-            .error(format!("expected `:` after `{word}`, found `?`"))
-            .help(format!(
-                "`?` stands behind the type: `{word}: {}?`",
-                written_type(place.rest).unwrap_or("string")
-            ))
+        let found = place.error(format!("expected `:` after `{word}`, found `?`"));
+        found.help(format!(
+            "`?` stands behind the type: `{word}: {}?`",
+            written_type(place.rest).unwrap_or("string")
+        ))
     })
 }
 
@@ -230,11 +229,10 @@ pub fn union_in_braces(place: &Place) -> Option<Diagnostic> {
     let word = place.last_word();
     let only_colon = place.tried.iter().all(|rule| *rule == Rule::colon);
     (place.rest.starts_with('|') && only_colon && !word.is_empty()).then(|| {
-        place
-            .error(format!("expected `:` after `{word}`, found `|`"))
-            .help(format!(
-                "a union stands behind `=`, without braces: `type NAME = {word} | ..`"
-            ))
+        let found = place.error(format!("expected `:` after `{word}`, found `|`"));
+        found.help(format!(
+            "a union stands behind `=`, without braces: `type NAME = {word} | ..`"
+        ))
     })
 }
 
@@ -244,10 +242,8 @@ pub fn second_question(place: &Place) -> Option<Diagnostic> {
     (place.before.ends_with('?') && place.rest.starts_with('?') && ty && !place.after_operand())
         .then(|| {
             let at = place.at(0, 1);
-            place
-                .error_at(at, "a second `?` says nothing more")
-                .help("write one `?`")
-                .fix(at, "")
+            let found = place.error_at(at, "a second `?` says nothing more");
+            found.help("write one `?`").fix(at, "")
         })
 }
 
@@ -282,9 +278,8 @@ pub fn missing_type(place: &Place) -> Option<Diagnostic> {
             || place.rest.starts_with([',', '}', ')', '=', '@'])))
     .then(|| {
         let at = place.before_at(before.len() - word.len(), place.before.len());
-        place
-            .error_at(at, format!("`{word}` has no type"))
-            .help(format!("write `{word}: string`, for example"))
+        let found = place.error_at(at, format!("`{word}` has no type"));
+        found.help(format!("write `{word}: string`, for example"))
     })
 }
 
@@ -294,12 +289,8 @@ pub fn open_union(place: &Place) -> Option<Diagnostic> {
     let sign = place.rest.starts_with('|');
     if member && sign && place.before.ends_with('|') {
         let at = place.at(0, 1);
-        return Some(
-            place
-                .error_at(at, "types are joined by one `|`, found `||`")
-                .help("write `|`")
-                .fix(at, ""),
-        );
+        let found = place.error_at(at, "types are joined by one `|`, found `||`");
+        return Some(found.help("write `|`").fix(at, ""));
     }
     let lost = sign && place.tried(Rule::bar);
     (lost || member && place.before.ends_with('|')).then(|| {
@@ -322,9 +313,8 @@ pub fn missing_bar(place: &Place) -> Option<Diagnostic> {
         && place.rest.starts_with(quoted))
     .then(|| {
         let text = message::token(place.rest);
-        place
-            .error(format!("expected `|` before `{text}`"))
-            .fix(place.at(0, 0), "| ")
+        let found = place.error(format!("expected `|` before `{text}`"));
+        found.fix(place.at(0, 0), "| ")
     })
 }
 
@@ -337,12 +327,12 @@ pub fn bare_list(place: &Place) -> Option<Diagnostic> {
     }
     let list = bare_names(place.rest);
     let at = place.at(0, list.len());
+    let found = place.error(format!(
+        "expected a list in brackets after `{word}`, found `{}`",
+        place.first_word()
+    ));
     Some(
-        place
-            .error(format!(
-                "expected a list in brackets after `{word}`, found `{}`",
-                place.first_word()
-            ))
+        found
             .help(format!("write `{word} [{list}]`"))
             .fix(at, format!("[{list}]")),
     )
@@ -398,8 +388,8 @@ pub fn quoted_name(place: &Place) -> Option<Diagnostic> {
         named.iter().any(|rule| place.tried(*rule)) && !texts.iter().any(|rule| place.tried(*rule));
     is_name.then(|| {
         let at = place.at(0, word.len() + 2);
-        place
-            .error_at(at, format!("expected a name, found the text `\"{word}\"`"))
+        let found = place.error_at(at, format!("expected a name, found the text `\"{word}\"`"));
+        found
             .help(format!("write `{word}` without quotes"))
             .fix(at, word)
     })
@@ -413,12 +403,11 @@ pub fn unquoted_attribute(place: &Place) -> Option<Diagnostic> {
     let inside = own.get(word.len()..)?.strip_prefix('(')?;
     let takes_text = matches!(word, "desc" | "pattern" | "alias" | "format" | "title");
     (takes_text && !inside.contains([')', '"', '\''])).then(|| {
-        place
-            .error_at(
-                place.before_at(at, at + 1 + word.len()),
-                format!("the text of `@{word}` stands in quotes"),
-            )
-            .help(format!("write `@{word}(\"..\")`"))
+        let found = place.error_at(
+            place.before_at(at, at + 1 + word.len()),
+            format!("the text of `@{word}` stands in quotes"),
+        );
+        found.help(format!("write `@{word}(\"..\")`"))
     })
 }
 

@@ -13,8 +13,8 @@ pub fn comment(place: &Place) -> Option<Diagnostic> {
     let behind = place.rest.strip_prefix("--")?;
     (behind.starts_with(' ') && !place.after_operand()).then(|| {
         let at = place.at(0, 2);
-        place
-            .error_at(at, "`--` begins no comment")
+        let found = place.error_at(at, "`--` begins no comment");
+        found
             .help("a comment begins with `//` and ends with its line")
             .fix(at, "//")
     })
@@ -39,11 +39,8 @@ pub fn ty(place: &Place) -> Option<Diagnostic> {
     }
     let written = place.text.get(start..)?;
     let Some(read) = foreign::ty::read(written).filter(|read| read.length > name.len()) else {
-        return Some(
-            place
-                .error(format!("`{name}` takes no type in `[]`"))
-                .help("types of elements stand in `<>`: `list<T>`, `map<T>`"),
-        );
+        let found = place.error(format!("`{name}` takes no type in `[]`"));
+        return Some(found.help("types of elements stand in `<>`: `list<T>`, `map<T>`"));
     };
     let at = place.before_at(start, start + read.length);
     let shown = written.get(..read.length)?;
@@ -64,9 +61,8 @@ pub fn list_of(place: &Place) -> Option<Diagnostic> {
         matches!(own, "list" | "array" | "map") && !word.is_empty() && !place.after_operand();
     fits.then(|| {
         let here = if own == "map" { "map" } else { "list" };
-        place
-            .error(format!("expected `<` after `{own}`, found `of`"))
-            .help(format!("write `{here}<{word}>`"))
+        let found = place.error(format!("expected `<` after `{own}`, found `of`"));
+        found.help(format!("write `{here}<{word}>`"))
     })
 }
 
@@ -81,12 +77,12 @@ pub fn inline_record(place: &Place) -> Option<Diagnostic> {
         let name = last_word(place.before.trim_end_matches('=').trim_ascii_end());
         let sign = place.before.len() - 1;
         let gap = place.offset();
+        let found = place.error_at(
+            place.before_at(sign, sign + 1),
+            format!("no `=` stands between type `{name}` and its fields"),
+        );
         return Some(
-            place
-                .error_at(
-                    place.before_at(sign, sign + 1),
-                    format!("no `=` stands between type `{name}` and its fields"),
-                )
+            found
                 .help(format!("write `type {name} {{ .. }}`"))
                 .fix(place.before_at(sign, gap), ""),
         );
@@ -122,13 +118,10 @@ pub fn inline_record(place: &Place) -> Option<Diagnostic> {
             }
         }
     };
-    Some(
-        place
-            .error(format!("expected the name of a type {after}, found `{{`"))
-            .help(format!(
-                "declare it beside the graphs, `type NAME {fields}`, and write {use_of}"
-            )),
-    )
+    let found = place.error(format!("expected the name of a type {after}, found `{{`"));
+    Some(found.help(format!(
+        "declare it beside the graphs, `type NAME {fields}`, and write {use_of}"
+    )))
 }
 
 /// The short text of a record, braces included, on one line.
@@ -189,13 +182,10 @@ pub fn inner_quote(place: &Place) -> Option<Diagnostic> {
     }
     let at = place.before_at(place.before.len() - 1, place.before.len());
     let other = if quote == '"' { '\'' } else { '"' };
-    Some(
-        place
-            .error_at(at, format!("the text ends at this `{quote}`"))
-            .help(format!(
-                "write `\\{quote}` for a quote within a text, or put the text between `{other}` or `\"\"\"`"
-            )),
-    )
+    let found = place.error_at(at, format!("the text ends at this `{quote}`"));
+    Some(found.help(format!(
+        "write `\\{quote}` for a quote within a text, or put the text between `{other}` or `\"\"\"`"
+    )))
 }
 
 /// `notes: list<string> via operator.add`, `n: int via lambda a, b: a + b`
@@ -242,15 +232,11 @@ pub fn retry_policy(place: &Place) -> Option<Diagnostic> {
         .find_map(|arg| arg.strip_prefix("max_attempts="));
     let meant = count.unwrap_or("3").trim_ascii();
     let at = place.before_at(start, place.offset() + end + 2);
-    Some(
-        place
-            .error_at(
-                at,
-                "`retry` takes a number of attempts, or settings in braces",
-            )
-            .help(format!("write `retry {meant}`"))
-            .fix(at, meant),
-    )
+    let found = place.error_at(
+        at,
+        "`retry` takes a number of attempts, or settings in braces",
+    );
+    Some(found.help(format!("write `retry {meant}`")).fix(at, meant))
 }
 
 /// `max_visits 3`
@@ -259,14 +245,13 @@ pub fn visits_without_target(place: &Place) -> Option<Diagnostic> {
     let is_visits = first_word(place.text) == "max_visits" && place.tried(Rule::arrow);
     (is_visits && count.starts_with(|c: char| c.is_ascii_digit())).then(|| {
         let at = place.before_at(place.before.len(), place.before.len());
-        place
-            .error_at(
-                at,
-                format!("expected `->` after `{count}`, and where a run goes then"),
-            )
-            .help(format!(
-                "write `max_visits {count} -> end`, or another node"
-            ))
+        let found = place.error_at(
+            at,
+            format!("expected `->` after `{count}`, and where a run goes then"),
+        );
+        found.help(format!(
+            "write `max_visits {count} -> end`, or another node"
+        ))
     })
 }
 
@@ -288,9 +273,8 @@ pub fn field_of_result(place: &Place) -> Option<Diagnostic> {
 /// `retry -1`: no number of attempts.
 pub fn negative_attempts(place: &Place) -> Option<Diagnostic> {
     (place.last_word() == "retry" && place.rest.starts_with('-')).then(|| {
-        place
-            .error("`retry` takes a number of attempts from 1 on, found `-`")
-            .help("write `retry 3`, for example; without it there is one attempt")
+        let found = place.error("`retry` takes a number of attempts from 1 on, found `-`");
+        found.help("write `retry 3`, for example; without it there is one attempt")
     })
 }
 
@@ -340,12 +324,11 @@ pub fn spaced_duration(place: &Place) -> Option<Diagnostic> {
 pub fn nameless_node(place: &Place) -> Option<Diagnostic> {
     (place.before == "node" && place.rest.starts_with(':')).then(|| {
         let kind = first_word(place.rest.get(1..).unwrap_or("").trim_ascii_start());
-        place
-            .error("expected the name of a node after `node`, found `:`")
-            .help(format!(
-                "write `node NAME: {}`",
-                if kind.is_empty() { "update" } else { kind }
-            ))
+        let found = place.error("expected the name of a node after `node`, found `:`");
+        found.help(format!(
+            "write `node NAME: {}`",
+            if kind.is_empty() { "update" } else { kind }
+        ))
     })
 }
 
@@ -362,8 +345,8 @@ pub fn expression_for_name(place: &Place) -> Option<Diagnostic> {
     let goes_on = place.rest.starts_with(['.', '?', '(', '[', '+']) || place.rest.starts_with("==");
     (goes_on && !own.is_empty() && first_word(own) == own).then(|| {
         let sign = message::found(place.rest);
-        place
-            .error(format!("`{word}` takes the name of {takes}, no expression: found {sign} behind `{own}`"))
+        let found = place.error(format!("`{word}` takes the name of {takes}, no expression: found {sign} behind `{own}`"));
+        found
             .help("where it depends on a value, write two nodes and choose between them by `goto { when .. -> ..  else -> .. }`")
     })
 }
@@ -379,11 +362,11 @@ pub fn attribute_without_parens(place: &Place) -> Option<Diagnostic> {
     (head.ends_with('@') && !word.is_empty() && is_value).then(|| {
         let gap = place.before.len();
         let at = place.before_at(gap, place.offset() + value.len());
-        place
-            .error(format!(
-                "expected `(` after `@{word}`, found {}",
-                message::found(place.rest)
-            ))
+        let found = place.error(format!(
+            "expected `(` after `@{word}`, found {}",
+            message::found(place.rest)
+        ));
+        found
             .help(format!("write `@{word}({value})`"))
             .fix(at, format!("({value})"))
     })
@@ -399,12 +382,11 @@ pub fn type_on_next_line(place: &Place) -> Option<Diagnostic> {
         && between.trim_ascii().is_empty()
         && super::keyword::PROPERTIES.contains(&taken);
     lost.then(|| {
-        place
-            .error_at(
-                place.before_at(0, word.len()),
-                format!("`{word}` has no type"),
-            )
-            .help(format!("write `{word} bool`, for example"))
+        let found = place.error_at(
+            place.before_at(0, word.len()),
+            format!("`{word}` has no type"),
+        );
+        found.help(format!("write `{word} bool`, for example"))
     })
 }
 
@@ -420,15 +402,11 @@ pub fn name_in_list(place: &Place) -> Option<Diagnostic> {
     }
     let field = first_word(place.rest.get(1..)?);
     let at = place.before_at(place.before.len() - word.len(), place.offset() + 1);
-    Some(
-        place
-            .error_at(
-                at,
-                format!("`{list}` names fields alone, found `state.{field}`"),
-            )
-            .help(format!("write `{field}`"))
-            .fix(at, ""),
-    )
+    let found = place.error_at(
+        at,
+        format!("`{list}` names fields alone, found `state.{field}`"),
+    );
+    Some(found.help(format!("write `{field}`")).fix(at, ""))
 }
 
 /// `tools [find when n < 3]`

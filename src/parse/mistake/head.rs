@@ -43,9 +43,8 @@ pub fn unnamed_argument(place: &Place) -> Option<Diagnostic> {
 pub fn state_prefix(place: &Place) -> Option<Diagnostic> {
     let names_field = place.tried(Rule::colon) && place.tried(Rule::assign);
     (names_field && place.last_word() == "state" && place.rest.starts_with('.')).then(|| {
-        place
-            .error("expected `:` after the field's name, found `.`")
-            .help("name the field without `state.`")
+        let found = place.error("expected `:` after the field's name, found `.`");
+        found.help("name the field without `state.`")
     })
 }
 
@@ -57,9 +56,8 @@ pub fn positional_argument(place: &Place) -> Option<Diagnostic> {
     let first = place.rest.chars().next()?;
     let value = !place.tried(Rule::op) && (first.is_alphanumeric() || "\"'[{(.-!".contains(first));
     (call == "call" && value && innermost_open(place.before) == Some('(')).then(|| {
-        place
-            .error("expected the name of an argument")
-            .help("arguments are named: `name: value`")
+        let found = place.error("expected the name of an argument");
+        found.help("arguments are named: `name: value`")
     })
 }
 
@@ -84,8 +82,7 @@ pub fn model_maker(place: &Place) -> Option<Diagnostic> {
     let declares = first_word(head) == "model" && !head.contains('{') && place.offset() >= start;
     let (meant, length) = declares.then(|| jump::model(value, place.types))??;
     let at = place.before_at(start, start + length);
-    let found = place.error_at(at, "a model is named by a text, `provider/model`");
-    Some(found.help(format!("write `{meant}`")).fix(at, meant))
+    Some(place.instead(at, "a model is named by a text, `provider/model`", meant))
 }
 
 /// `emit seen(text: "x")`
@@ -289,19 +286,15 @@ pub fn kind_without_colon(place: &Place) -> Option<Diagnostic> {
         "" => kind,
         sign => sign,
     };
-    Some(
-        place
-            .error(format!("expected `:` after `{name}`, found `{found}`"))
-            .help(format!("write `node {name}: {kind}`"))
-            .fix(
-                Span {
-                    start,
-                    end,
-                    ..place.span
-                },
-                if sign.is_empty() { ": " } else { ":" },
-            ),
-    )
+    let found = place.error(format!("expected `:` after `{name}`, found `{found}`"));
+    Some(found.help(format!("write `node {name}: {kind}`")).fix(
+        Span {
+            start,
+            end,
+            ..place.span
+        },
+        if sign.is_empty() { ": " } else { ":" },
+    ))
 }
 
 /// `node a -> b`
@@ -336,8 +329,7 @@ pub fn missing_result_arrow(place: &Place) -> Option<Diagnostic> {
     (is_function && after_params && place.tried(Rule::arrow)).then(|| {
         let found = message::found(place.rest);
         let here = place.span.before();
-        place
-            .error(format!("expected `->` before the result type {found}"))
-            .fix(here, "-> ")
+        let found = place.error(format!("expected `->` before the result type {found}"));
+        found.fix(here, "-> ")
     })
 }

@@ -13,16 +13,14 @@ pub fn unseen_blank(place: &Place) -> Option<Diagnostic> {
     unseen.then(|| {
         let at = place.at(0, first.len_utf8());
         let blank = if first.is_whitespace() { " " } else { "" };
-        place
-            .error_at(
-                at,
-                format!(
-                    "the character U+{:04X}, which looks like a blank or like nothing",
-                    u32::from(first)
-                ),
-            )
-            .help("write a blank, or take it out")
-            .fix(at, blank)
+        let found = place.error_at(
+            at,
+            format!(
+                "the character U+{:04X}, which looks like a blank or like nothing",
+                u32::from(first)
+            ),
+        );
+        found.help("write a blank, or take it out").fix(at, blank)
     })
 }
 
@@ -91,9 +89,6 @@ pub fn curly_quote(place: &Place) -> Option<Diagnostic> {
         '‘' | '’' | '‚' => '\'',
         _ => return None,
     };
-    Some(
-        place
-            .error(format!("`{quote}` begins no text"))
-            .help(format!("write `{straight}`")),
-    )
+    let found = place.error(format!("`{quote}` begins no text"));
+    Some(found.help(format!("write `{straight}`")))
 }

@@ -36,9 +36,8 @@ pub fn missing_brace(place: &Place) -> Option<Diagnostic> {
             _ => example.to_owned(),
         };
         let example = entry.as_str();
-        place
-            .error(format!("expected `{{` after `{word}`, found {found}"))
-            .help(format!("write `{example}`"))
+        let found = place.error(format!("expected `{{` after `{word}`, found {found}"));
+        found.help(format!("write `{example}`"))
     })
 }
 
@@ -80,14 +79,11 @@ pub fn missing_colon(place: &Place) -> Option<Diagnostic> {
     }
     let before = place.span.before();
     let found = message::found(place.rest);
-    Some(
-        place
-            .error(format!(
-                "expected `:` after `{}`, found {found}",
-                place.last_word()
-            ))
-            .fix(before, ": "),
-    )
+    let found = place.error(format!(
+        "expected `:` after `{}`, found {found}",
+        place.last_word()
+    ));
+    Some(found.fix(before, ": "))
 }
 
 /// `[a b]`, `f(a b)`, `{k: v k: v}`

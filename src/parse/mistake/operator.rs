@@ -53,9 +53,9 @@ pub fn equals_sign(place: &Place) -> Option<Diagnostic> {
         return None;
     }
     if let Some(key) = map_key(place) {
+        let found = place.error(format!("expected `:` after the key {key}, found `=`"));
         return Some(
-            place
-                .error(format!("expected `:` after the key {key}, found `=`"))
+            found
                 .help(format!("write `{key}: ..`"))
                 .fix(place.span, ":"),
         );
@@ -87,8 +87,8 @@ pub fn equals_sign(place: &Place) -> Option<Diagnostic> {
         )));
     }
     place.tried(Rule::colon).then(|| {
-        place
-            .error(format!("expected `:` after `{name}`, found `=`"))
+        let found = place.error(format!("expected `:` after `{name}`, found `=`"));
+        found
             .help(format!("write `{name}: ..`"))
             .fix(place.span, ":")
     })
@@ -141,8 +141,8 @@ pub fn other_operator(place: &Place) -> Option<Diagnostic> {
 /// `goto -> a`
 pub fn goto_arrow(place: &Place) -> Option<Diagnostic> {
     (place.last_word() == "goto" && place.rest.starts_with("->")).then(|| {
-        place
-            .error("expected a target after `goto`, found `->`")
+        let found = place.error("expected a target after `goto`, found `->`");
+        found
             .help("write the target without `->`")
             .fix(place.span, "")
     })

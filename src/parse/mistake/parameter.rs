@@ -85,17 +85,16 @@ pub fn written_type(place: &Place) -> Option<Diagnostic> {
     let here = value.start + written.len() >= place.before.len();
     let at = place.before_at(value.start, value.start + written.len());
     (here && !first_word(written).is_empty()).then(|| {
-        place
-            .error_at(
-                at,
-                format!(
-                    "the value of `{}` is a constant or a name, found `{written}`",
-                    value.param
-                ),
-            )
-            .help(format!(
-                "where a type is meant, declare it, `type NAME = {written}`, and give NAME"
-            ))
+        let found = place.error_at(
+            at,
+            format!(
+                "the value of `{}` is a constant or a name, found `{written}`",
+                value.param
+            ),
+        );
+        found.help(format!(
+            "where a type is meant, declare it, `type NAME = {written}`, and give NAME"
+        ))
     })
 }
 
@@ -137,12 +136,11 @@ pub fn types_in_angles(place: &Place) -> Option<Diagnostic> {
     let graph = called(place.before, word, head)?;
     let first = first_word(place.rest.get(1..)?);
     (!first.is_empty()).then(|| {
-        place
-            .error(format!(
-                "parameters of `{graph}` are given by name, found `<`"
-            ))
-            .help(format!(
-                "write `{graph}(T: {first}, ..)`, with the names of its parameters"
-            ))
+        let found = place.error(format!(
+            "parameters of `{graph}` are given by name, found `<`"
+        ));
+        found.help(format!(
+            "write `{graph}(T: {first}, ..)`, with the names of its parameters"
+        ))
     })
 }

@@ -17,9 +17,8 @@ pub fn spread(place: &Place) -> Option<Diagnostic> {
     let before = place.text.get(..start)?.trim_ascii_end();
     let at = place.before_at(start, start + sign.len());
     let block = || {
-        place
-            .error_at(at, format!("`{sign}` is no part of a block of values"))
-            .help("what is not named stays as it is: take it out")
+        let found = place.error_at(at, format!("`{sign}` is no part of a block of values"));
+        found.help("what is not named stays as it is: take it out")
     };
     let Some((open, bracket)) = innermost_bracket(before) else {
         let whole = before.is_empty() && place.tried(Rule::ident);

@@ -53,8 +53,8 @@ pub fn colon_behind_keyword(place: &Place) -> Option<Diagnostic> {
     (begins && is_keyword && place.text == place.text.trim_start() && place.before == word).then(
         || {
             let at = place.at(0, 1);
-            place
-                .error_at(at, format!("no `{sign}` stands behind `{word}`"))
+            let found = place.error_at(at, format!("no `{sign}` stands behind `{word}`"));
+            found
                 .help(format!("write `{word}` without `{sign}`"))
                 .fix(at, "")
         },
@@ -65,10 +65,8 @@ pub fn colon_behind_keyword(place: &Place) -> Option<Diagnostic> {
 pub fn semicolon(place: &Place) -> Option<Diagnostic> {
     place.rest.starts_with(';').then(|| {
         let at = place.at(0, 1);
-        place
-            .error_at(at, "nothing is ended by `;`")
-            .help("take it out: a line end is enough")
-            .fix(at, "")
+        let found = place.error_at(at, "nothing is ended by `;`");
+        found.help("take it out: a line end is enough").fix(at, "")
     })
 }
 
@@ -76,12 +74,11 @@ pub fn semicolon(place: &Place) -> Option<Diagnostic> {
 pub fn lost_target(place: &Place) -> Option<Diagnostic> {
     (place.rest.starts_with("->") && place.tried(Rule::arrow)).then(|| {
         let next = first_word(place.rest.get(2..).unwrap_or("").trim_ascii_start());
-        place
-            .error_at(
-                place.at(0, 2),
-                format!("expected a target after `->`, found `{next}` on the next line"),
-            )
-            .help(FORMS)
+        let found = place.error_at(
+            place.at(0, 2),
+            format!("expected a target after `->`, found `{next}` on the next line"),
+        );
+        found.help(FORMS)
     })
 }
 
@@ -91,11 +88,11 @@ pub fn quoted_target(place: &Place) -> Option<Diagnostic> {
     let is_target = place.tried(Rule::target) || place.tried(Rule::jump);
     is_target.then(|| {
         let at = place.at(0, word.len() + 2);
-        place
-            .error_at(
-                at,
-                format!("expected a target, found the text `\"{word}\"`"),
-            )
+        let found = place.error_at(
+            at,
+            format!("expected a target, found the text `\"{word}\"`"),
+        );
+        found
             .help(format!("write `{word}` without quotes"))
             .fix(at, word)
     })
@@ -120,11 +117,10 @@ pub fn arms_without_braces(place: &Place) -> Option<Diagnostic> {
     let arm = place.first_word();
     let leads = matches!(word, "goto" | "start" | "on_error");
     (leads && matches!(arm, "when" | "else" | "if" | "switch" | "match" | "case")).then(|| {
-        place
-            .error(format!("expected `{{` after `{word}`, found `{arm}`"))
-            .help(format!(
-                "arms stand in braces: `{word} {{ when .. -> ..  else -> .. }}`"
-            ))
+        let found = place.error(format!("expected `{{` after `{word}`, found `{arm}`"));
+        found.help(format!(
+            "arms stand in braces: `{word} {{ when .. -> ..  else -> .. }}`"
+        ))
     })
 }
 
@@ -139,22 +135,19 @@ pub fn arrow_before_arms(place: &Place) -> Option<Diagnostic> {
             Some(head) => first_word(head.trim_ascii_start()),
             None => word,
         };
-        return Some(
-            place
-                .error_at(
-                    place.at(0, 1),
-                    "an edge leads to nodes, not to arms, found `{`",
-                )
-                .help(super::super::astray::arms_of(node)),
+        let found = place.error_at(
+            place.at(0, 1),
+            "an edge leads to nodes, not to arms, found `{`",
         );
+        return Some(found.help(super::super::astray::arms_of(node)));
     }
     (matches!(word, "start" | "goto" | "on_error") && arms).then(|| {
         let arrow = place.before_at(before.len(), place.before.len());
-        place
-            .error_at(
-                arrow,
-                format!("no `->` stands between `{word}` and its arms"),
-            )
+        let found = place.error_at(
+            arrow,
+            format!("no `->` stands between `{word}` and its arms"),
+        );
+        found
             .help(format!("write `{word} {{ when .. -> ..  else -> .. }}`"))
             .fix(arrow, "")
     })
@@ -198,22 +191,19 @@ pub fn other_when(place: &Place) -> Option<Diagnostic> {
         ));
     }
     if word == "unless" {
-        return Some(
-            place
-                .error("expected `when`, found `unless`")
-                .help("write `when !(..)`"),
-        );
+        let found = place.error("expected `when`, found `unless`");
+        return Some(found.help("write `when !(..)`"));
     }
     let begins = place
         .rest
         .starts_with(|c: char| c.is_ascii_alphabetic() || "!(".contains(c));
     (matches!(after, "exit" | "skip") && place.before == after && begins).then(|| {
         let at = place.at(0, 0);
-        place
-            .error(format!(
-                "expected `when` after `{after}`, found {}",
-                message::found(place.rest)
-            ))
+        let found = place.error(format!(
+            "expected `when` after `{after}`, found {}",
+            message::found(place.rest)
+        ));
+        found
             .help(format!("write `{after} when ..`"))
             .fix(at, "when ")
     })
@@ -222,9 +212,8 @@ pub fn other_when(place: &Place) -> Option<Diagnostic> {
 /// `exit when c -> a`
 pub fn exit_target(place: &Place) -> Option<Diagnostic> {
     (first_word(place.text) == "exit" && place.rest.starts_with("->")).then(|| {
-        place
-            .error("`exit when` has no target, it ends the graph")
-            .help("take the arrow and the target out")
+        let found = place.error("`exit when` has no target, it ends the graph");
+        found.help("take the arrow and the target out")
     })
 }
 
@@ -243,11 +232,8 @@ pub fn condition_on_edge(place: &Place) -> Option<Diagnostic> {
     }
     let from = match first_word(line.trim_ascii_start()) {
         "start" => {
-            return Some(
-                place
-                    .error(format!("an edge has no condition, found `{word}`"))
-                    .help("write `start { when .. -> ..  else -> .. }`"),
-            );
+            let found = place.error(format!("an edge has no condition, found `{word}`"));
+            return Some(found.help("write `start { when .. -> ..  else -> .. }`"));
         }
         "node" => first_word(
             line.trim_ascii_start()
@@ -264,9 +250,9 @@ pub fn condition_on_edge(place: &Place) -> Option<Diagnostic> {
         .get(word.len()..)
         .and_then(|text| expression::first(text, place.types));
     let condition = condition.map_or("CONDITION".to_owned(), |(condition, _)| condition);
+    let found = place.error(format!("an edge has no condition, found `{word}`"));
     Some(
-        place
-            .error(format!("an edge has no condition, found `{word}`"))
+        found
             .help(format!("a condition stands in the `goto` of `{from}`: `goto {{ when {condition} -> {to}  else -> end }}`")),
     )
 }
@@ -297,21 +283,18 @@ pub fn after_target(place: &Place) -> Option<Diagnostic> {
             "goto" => ("goto", "goto"),
             _ => ("->", "goto"),
         };
-        return Some(
-            place
-                .error_at(
-                    own,
-                    format!("expected a target after `{leads}`, found `{word}`"),
-                )
-                .help(format!(
-                    "conditions are arms in braces: `{form} {{ when CONDITION -> ..  else -> .. }}`"
-                )),
+        let found = place.error_at(
+            own,
+            format!("expected a target after `{leads}`, found `{word}`"),
         );
+        return Some(found.help(format!(
+            "conditions are arms in braces: `{form} {{ when CONDITION -> ..  else -> .. }}`"
+        )));
     }
     let near = |meant: &'static str| name::closest(word, [meant]).map(|_| meant);
     let other = |meant: &'static str| {
-        place
-            .error_at(own, format!("`{word}` is no target"))
+        let found = place.error_at(own, format!("`{word}` is no target"));
+        found
             .help(format!("did you mean `{meant}`?"))
             .fix(own, meant)
     };
@@ -449,12 +432,11 @@ pub fn parent_twice(place: &Place) -> Option<Diagnostic> {
     let twice = place.before.ends_with("parent.parent") && place.rest.starts_with('.');
     twice.then(|| {
         let end = place.before.len();
-        place
-            .error_at(
-                place.before_at(end - "parent.parent".len(), end),
-                "`parent.parent` is no target: a jump leaves one graph",
-            )
-            .help("write `parent.x` here, and `ends [parent.x]` where this graph is called")
+        let found = place.error_at(
+            place.before_at(end - "parent.parent".len(), end),
+            "`parent.parent` is no target: a jump leaves one graph",
+        );
+        found.help("write `parent.x` here, and `ends [parent.x]` where this graph is called")
     })
 }
 
@@ -478,11 +460,8 @@ pub fn each_form(place: &Place) -> Option<Diagnostic> {
             _ => "EXPR".to_owned(),
         };
         let form = format!("write `each x in {list} -> NODE with {{ x: x }}`");
-        return Some(
-            place
-                .error(format!("expected {wanted} in `each`, found {found}"))
-                .help(form),
-        );
+        let found = place.error(format!("expected {wanted} in `each`, found {found}"));
+        return Some(found.help(form));
     }
     let name = place.first_word();
     let arrow = place.tried(Rule::arrow) && behind.contains(" in ") && !name.is_empty();
@@ -490,9 +469,8 @@ pub fn each_form(place: &Place) -> Option<Diagnostic> {
         return Some(sign_for_arrow(place));
     }
     arrow.then(|| {
-        place
-            .error(format!("expected `->` before `{name}`"))
-            .fix(place.at(0, 0), "-> ")
+        let found = place.error(format!("expected `->` before `{name}`"));
+        found.fix(place.at(0, 0), "-> ")
     })
 }
 
@@ -525,27 +503,25 @@ pub fn arrow_for_as(place: &Place) -> Option<Diagnostic> {
         .find(|sign| place.rest.starts_with(sign))?;
     (place.tried(Rule::kw_as)).then(|| {
         let at = place.at(0, sign.len());
-        place
-            .error_at(
-                at,
-                format!(
-                    "expected `as` after `{}`, found `{sign}`",
-                    place.last_word()
-                ),
-            )
-            .help("write `as`")
-            .fix(
-                at,
-                if place
-                    .rest
-                    .get(sign.len()..)
-                    .is_some_and(|rest| rest.starts_with(' '))
-                {
-                    "as"
-                } else {
-                    "as "
-                },
-            )
+        let found = place.error_at(
+            at,
+            format!(
+                "expected `as` after `{}`, found `{sign}`",
+                place.last_word()
+            ),
+        );
+        found.help("write `as`").fix(
+            at,
+            if place
+                .rest
+                .get(sign.len()..)
+                .is_some_and(|rest| rest.starts_with(' '))
+            {
+                "as"
+            } else {
+                "as "
+            },
+        )
     })
 }
 

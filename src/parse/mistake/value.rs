@@ -26,9 +26,9 @@ pub fn assigning_sign(place: &Place) -> Option<Diagnostic> {
             "++" | "--" => "1".to_owned(),
             _ => expression::first(behind, place.types).map_or("..".to_owned(), |(value, _)| value),
         };
+        let found = place.error_at(at, format!("expected `:` after `{name}`, found `{sign}`"));
         return Some(
-            place
-                .error_at(at, format!("expected `:` after `{name}`, found `{sign}`"))
+            found
                 .help(format!("write `{name}: state.{name} {operator} {value}`, or where a reducer such as `add` puts it to the rest, `{name}: {value}`")),
         );
     }
@@ -175,11 +175,8 @@ pub fn expression_for_template(place: &Place) -> Option<Diagnostic> {
     let written = place.text.get(word.len()..)?.trim_ascii_start();
     let start = place.text.len() - written.len();
     if let Some(help) = text_elsewhere(word, written) {
-        return Some(
-            place
-                .error("a text is expected here, no expression")
-                .help(help),
-        );
+        let found = place.error("a text is expected here, no expression");
+        return Some(found.help(help));
     }
     let sign = match place.rest.chars().next()? {
         '"' | '\'' if written.starts_with(['f', 'F']) => "`f\"..\"` is no text",
@@ -243,11 +240,8 @@ pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
     let rest = place.rest;
     let at = |length: usize| place.at(0, length);
     let operator = |sign: &str, help: &str| {
-        Some(
-            place
-                .error_at(at(sign.len()), format!("`{sign}` is no operator"))
-                .help(help),
-        )
+        let found = place.error_at(at(sign.len()), format!("`{sign}` is no operator"));
+        Some(found.help(help))
     };
     if place.before.ends_with('<') && rest.starts_with('>') {
         return operator(">", "write `!=`");
@@ -267,46 +261,33 @@ pub fn foreign_operator(place: &Place) -> Option<Diagnostic> {
         let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         let value = before.get(before.trim_end_matches(path).len()..)?;
         let at = place.before_at(start, place.offset() + 1);
+        let found = place.error_at(at, format!("`{sign}{sign}` is no operator"));
         return Some(
-            place
-                .error_at(at, format!("`{sign}{sign}` is no operator"))
+            found
                 .help(format!("write `{value} {sign} 1`"))
                 .fix(at, format!(" {sign} 1")),
         );
     }
     let word = place.first_word();
-    if place.after_operand()
-        && matches!(
-            word,
-            "xor"
-                | "eq"
-                | "ne"
-                | "gt"
-                | "lt"
-                | "ge"
-                | "le"
-                | "like"
-                | "contains"
-                | "startswith"
-                | "matches"
-                | "mod"
-                | "div"
-        )
-    {
-        let help = match word {
-            "ne" | "xor" => "write `!=`",
-            "eq" => "write `==`",
-            "gt" => "write `>`",
-            "lt" => "write `<`",
-            "ge" => "write `>=`",
-            "le" => "write `<=`",
-            "contains" => "write `x.contains(y)`",
-            "startswith" => "write `x.startsWith(y)`",
-            "matches" | "like" => "write `x.matches(\"..\")`",
-            "mod" => "write `%`",
-            _ => "write `/`",
-        };
-        return Some(place.error(format!("`{word}` is no operator")).help(help));
-    }
-    None
+    let meant = WORDS.iter().find(|(own, _)| *own == word);
+    let (_, meant) = meant.filter(|_| place.after_operand())?;
+    let found = place.error(format!("`{word}` is no operator"));
+    Some(found.help(format!("write `{meant}`")))
 }
+
+/// Words that stand for operators elsewhere.
+const WORDS: [(&str, &str); 13] = [
+    ("ne", "!="),
+    ("xor", "!="),
+    ("eq", "=="),
+    ("gt", ">"),
+    ("lt", "<"),
+    ("ge", ">="),
+    ("le", "<="),
+    ("contains", "x.contains(y)"),
+    ("startswith", "x.startsWith(y)"),
+    ("matches", "x.matches(\"..\")"),
+    ("like", "x.matches(\"..\")"),
+    ("mod", "%"),
+    ("div", "/"),
+];
