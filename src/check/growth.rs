@@ -1,4 +1,4 @@
-//! Lists that grow in a loop, and fan-outs over lists of any length.
+//! Lists that grow in a loop.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,8 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::infer::path;
 use crate::ir::{Channel, FieldId};
-use crate::resolve::program::{Graph, Program, SetItem, TargetKind};
+use crate::resolve::program::{Graph, SetItem};
 
 use super::cfg::finish::usual;
 use super::cfg::graph::Wanted;
@@ -81,59 +80,4 @@ fn grows_in(graph: &Graph, write: Write, names: &str) -> Diagnostic {
         .help(format!(
             "keep its last elements at some place, `{name} := ..`, or cap the loop with `max_visits`"
         ))
-}
-
-/// Names behind which a list stands that came from outside.
-const OUTSIDE: [&str; 5] = ["output", "result", "answer", "input", "results"];
-
-/// Notes `each` over a list that a caller, a model, a tool or a person has made as long as they like.
-pub fn fan_outs(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
-    for target in graph.jumps().flat_map(|(_, jump)| &jump.to) {
-        let TargetKind::Each(each) = &target.kind else {
-            continue;
-        };
-        let items = &each.items;
-        let Some(written) = path(items).filter(|path| from_outside(graph, path)) else {
-            continue;
-        };
-        let last = written.rsplit('.').next().unwrap_or_default();
-        let field = graph.field(last).and_then(|id| graph.fields.get(id));
-        let own = field.filter(|_| written == format!("state.{last}"));
-        if own.map_or(bounded(program, last), |field| {
-            field.constraints.len.is_some()
-        }) {
-            continue;
-        }
-        diags.push(
-            Diagnostic::new(
-                &codes::UNBOUNDED_FAN_OUT,
-                format!("as many tasks as `{written}` has elements run at once, and nothing bounds them"),
-                items.span,
-            )
-            .label(each.name.span, "one task for each")
-            .help(format!("take the first ones, `{written}.slice(0, 10)`, or bound the list where it is declared: `@len(0, 10)`")),
-        );
-    }
-}
-
-fn from_outside(graph: &Graph, path: &str) -> bool {
-    let mut parts = path.split('.');
-    match (parts.next(), parts.next()) {
-        (Some("state"), Some(field)) => {
-            let field = graph.field(field).and_then(|id| graph.fields.get(id));
-            field.is_some_and(|field| field.mode.is_in())
-        }
-        (Some(root), _) => OUTSIDE.contains(&root),
-        _ => false,
-    }
-}
-
-/// Whether a field of a record of that name says how long it may be.
-fn bounded(program: &Program, name: &str) -> bool {
-    let fields = program.records.iter().flat_map(|record| &record.fields);
-    let tools = program.tools.iter().flat_map(|tool| &tool.params);
-    let mut named = fields
-        .chain(tools)
-        .filter(|field| *field.name.node == *name);
-    named.any(|field| field.constraints.len.is_some())
 }

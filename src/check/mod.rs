@@ -227,7 +227,6 @@ fn graph(
     let waiting = topology(graph, cfg, arrivals, mhp, &mut diags);
     let handed_on = analyses.past_reducer.of(id);
     replaced_beside::writes(graph, cfg, mhp, handed_on, &mut diags);
-    growth::fan_outs(program, graph, &mut diags);
     fan_outs::decided(graph, cfg, &mut diags);
     let known = (written, effects);
     let typed = flow_typing::graph(program, id, cfg, mhp, known, &mut diags);

@@ -1,19 +1,19 @@
-//! Items of the first file that nothing names.
+//! Items of the first file that nothing refers to.
 
 use crate::ast::{Name, item};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::Program;
 
-/// An item that should be named somewhere.
+/// An item that something should refer to.
 struct Item<'a> {
     kind: &'static str,
     name: &'a Name,
-    /// The whole item: naming itself is no use.
+    /// The whole item: a reference of its own is no use.
     own: Span,
 }
 
-/// Warns of types, enums, events, reducers, models, tools, toolsets, retry policies and prompts of the first file that no other item names.
+/// Warns of types, enums, events, reducers, models, tools, toolsets, retry policies and prompts of the first file that nothing refers to.
 /// A file without a graph is there to be imported.
 pub fn unused(program: &Program, diags: &mut Diagnostics) {
     let first = program.modules.first().map(|module| module.file);

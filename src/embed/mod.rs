@@ -1,6 +1,7 @@
 //! graphc in a Rust program: a flow from a file, an engine that runs it.
 //!
-//! ```
+#![cfg_attr(feature = "run", doc = "```")]
+#![cfg_attr(not(feature = "run"), doc = "```ignore")]
 //! use graphc::embed::{EngineBuilder, RunOptions, load};
 //! use serde_json::json;
 //!

@@ -11,11 +11,13 @@ use super::Resolver;
 use super::body::Inside;
 use super::names::{Definition, Seen, Wanted};
 use super::node::Require;
+use super::program::Reference;
 
 impl Resolver<'_> {
     /// The expression, where a name of a type that its file does not have is reported and made
     /// [`ExprKind::Error`]. Marks what it uses of the imports.
     pub fn expr(&mut self, file: FileId, expr: &Expr) -> Expr {
+        self.params_in(expr);
         let mut copy = expr.clone();
         self.visit(file, &mut copy);
         copy
@@ -49,6 +51,31 @@ impl Resolver<'_> {
             message: require.message.as_ref().map(|e| self.expr(file, e)),
             after_lets: 0,
             span: require.span,
+        }
+    }
+
+    /// Notes which parameters of the graph an expression refers to: all of them where `params` stands alone.
+    pub(super) fn params_in(&mut self, expr: &Expr) {
+        if self.params.is_empty() {
+            return;
+        }
+        let is_params = |of: &Expr| matches!(&of.kind, ExprKind::Ident(name) if name == "params");
+        let mut open = vec![expr];
+        while let Some(expr) = open.pop() {
+            let (field, at) = match &expr.kind {
+                ExprKind::Select { operand, field, .. } if is_params(operand) => {
+                    (Some(field.as_str()), field.span)
+                }
+                _ if is_params(expr) => (None, expr.span),
+                _ => {
+                    expr.each_part(|part| open.push(part));
+                    continue;
+                }
+            };
+            let params = self.params.iter();
+            let meant = params.filter(|param| field.is_none_or(|field| *param.node == *field));
+            let found = meant.map(|param| Reference { to: param.span, at });
+            self.program.references.extend(found);
         }
     }
 

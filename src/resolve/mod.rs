@@ -47,6 +47,7 @@ mod types;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::ast::Name;
 use crate::ast::node::RetrySpec;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -80,6 +81,7 @@ pub fn resolve(entry: &str, loader: &dyn Loader, diags: &mut Diagnostics) -> (Pr
         enum_copies: Vec::new(),
         prompts: BTreeMap::new(),
         bound: Bindings::new(),
+        params: Vec::new(),
         generics: BTreeMap::new(),
         unresolved: VecDeque::new(),
         program: Program::default(),
@@ -116,6 +118,8 @@ struct Resolver<'a> {
     prompts: BTreeMap<String, Option<FileId>>,
     /// What stands for the parameters, of those that are no values, of the graph that is being resolved.
     bound: Bindings,
+    /// Its parameters that are values.
+    params: Vec<Name>,
     /// Graphs with such parameters.
     generics: BTreeMap<GraphId, Generic>,
     /// Graphs made of them whose bodies are still to be resolved.
@@ -129,7 +133,7 @@ struct Resolver<'a> {
 /// `retry patient = ..`, resolved when first used.
 struct Policy<'a> {
     file: FileId,
-    name: &'a crate::ast::Name,
+    name: &'a Name,
     spec: &'a RetrySpec,
     state: State<Option<Retry>>,
 }

@@ -66,11 +66,11 @@ pub struct Program {
     pub modules: Vec<Module>,
     /// The files as written, for rules that go by what stands there and not by what it means.
     pub trees: Vec<Tree>,
-    /// Each use of a name of a file's top level.
+    /// Each use of a name of a file's top level, and of a parameter of a graph.
     pub references: BTreeSet<Reference>,
 }
 
-/// A use of a name of a file's top level. Of an imported name each use refers to the import, and that to the declaration.
+/// A use of a name of a file's top level, or of a parameter of a graph. Of an imported name each use refers to the import, and that to the declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reference {
     /// The name where it is declared or imported.

@@ -1,9 +1,11 @@
 //! Templates: written in place, or in a file of the project.
 
 use crate::ast::node::{Template, TemplateText};
+use crate::ast::template::each_expr;
 use crate::ast::{Name, item::NamedArg};
 use crate::base::FileId;
 use crate::diag::{Diagnostic, codes};
+use crate::expr::template::tree;
 
 use super::Resolver;
 use super::load::{outside, within};
@@ -20,6 +22,9 @@ impl Resolver<'_> {
                 return Some(self.prompt_call(file, name, args));
             }
         };
+        if !self.params.is_empty() {
+            each_expr(&tree(&text).body, |expr| self.params_in(expr));
+        }
         Some(Words {
             text,
             at,
@@ -66,8 +71,8 @@ impl Resolver<'_> {
             Some(Definition::Prompt(prompt)) => Some(prompt),
             _ => None,
         };
-        let args = self.taken(name, prompt, args);
-        let args = self.named(file, &args);
+        let args = self.named(file, args);
+        let args = self.taken(name, prompt, &args);
         let declared = prompt.and_then(|prompt| self.program.prompts.get(prompt));
         let text = declared.and_then(|declared| declared.text.clone());
         let name = name.clone();

@@ -78,10 +78,9 @@ impl Mistake {
         let graph = places.graph(at)?;
         if is(found, &[&codes::NULL_NOT_HANDLED]) {
             let value = found.value()?;
-            let shared = ["state", "context"].map(|root| value.field_of(root).is_some());
-            return shared
-                .contains(&true)
-                .then(|| Self::Null(graph, value.clone()));
+            let mut shared = ["state", "context"].into_iter();
+            let shared = shared.any(|root| value.field_of(root).is_some());
+            return shared.then(|| Self::Null(graph, value.clone()));
         }
         is(found, ALIKE).then(|| Self::Alike(slug, graph, found.message.clone()))
     }

@@ -129,6 +129,7 @@ impl Cx<'_> {
                 });
             }
             TargetKind::Each(each) => {
+                self.unbounded_fan_out(each);
                 let (with, worker_span) = (&each.with, each.name.span);
                 let element = self.elements(&each.items);
                 let (scope, known) = (self.scope.clone(), self.facts.known.clone());

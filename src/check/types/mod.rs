@@ -12,6 +12,7 @@ mod choice;
 pub mod condition;
 pub mod constant;
 pub mod cx;
+mod fan_out;
 pub mod flow_state;
 pub mod flow_typing;
 pub mod item;

@@ -116,12 +116,6 @@ impl Narrowing {
         self
     }
 
-    /// Takes out what another knows.
-    pub fn without(&mut self, other: &Narrowing) {
-        self.facts.without(&other.facts);
-        self.indices.without(&other.indices);
-    }
-
     /// Forgets all that depends on a place, since it may have been written (`state.a`) or the name now
     /// means something else (`x`).
     pub fn forget(&mut self, written: &AccessPath) {

@@ -71,6 +71,7 @@ impl Resolver<'_> {
             }
         }
         self.generic_bodies();
+        self.params.clear();
         self.sent_to_graphs();
         self.program.entry = self.entry();
     }
@@ -79,6 +80,7 @@ impl Resolver<'_> {
     fn header(&mut self, file: FileId, written: &Written) -> Graph {
         let context = self.context(file, written);
         let (params, params_record) = self.graph_params(file, written);
+        self.params = params.iter().map(|param| param.name.clone()).collect();
         let fields = self.state(file, written);
         let out = fields.iter().filter(|field| field.mode.is_out());
         let out = out.map(|field| crate::expr::ty::RecordField {
@@ -146,6 +148,8 @@ impl Resolver<'_> {
                 .iter()
                 .any(|m| matches!(m, Member::Model(..))),
         };
+        let params = self.program.graphs[id].params.iter();
+        self.params = params.map(|param| param.name.clone()).collect();
         for (field, declared) in self.program.graphs[id].fields.entries() {
             inside.fields.insert(declared.name.node.clone(), field);
         }

@@ -5,7 +5,6 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::ty::Attribute;
 use crate::base::{FileId, duration};
 use crate::diag::codes;
-
 use crate::ir::EventId;
 use crate::ir::flow::ToolEffect;
 

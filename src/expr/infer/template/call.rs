@@ -11,7 +11,6 @@ use super::super::super::ty::Type;
 use super::super::checker::Checker;
 use super::super::join::{join, widen};
 use super::super::overload::called;
-
 use super::super::usage::{counted, named};
 use super::access_path;
 use super::kind::{Kind, plain};

@@ -20,21 +20,28 @@ const ELEMENTS: [&str; 2] = ["previtem", "nextitem"];
 /// The place that an expression of a template names. A method gives the same again as long as nothing is written, so
 /// `state.xs.first()` is a place too.
 pub fn access_path(expr: &Expr) -> Option<AccessPath> {
-    match &expr.kind {
-        ExprKind::Select { operand, field, .. } => {
-            Some(access_path(operand)?.part(&[Step::Field(field.as_str().into())]))
+    let (mut behind, mut at) = (Vec::new(), expr);
+    let begin = loop {
+        match &at.kind {
+            ExprKind::Select { operand, field, .. } => {
+                behind.push(Step::Field(field.as_str().into()));
+                at = operand;
+            }
+            ExprKind::Call {
+                target: Some(of),
+                function,
+                args,
+            } if !function.node.starts_with('|') && !function.node.starts_with("is ") => {
+                let args = args.iter().map(|arg| step_of(arg, access_path));
+                let args = args.collect::<Option<_>>()?;
+                behind.push(Step::Call(function.as_str().into(), args));
+                at = of;
+            }
+            _ => break path::access_path(at)?,
         }
-        ExprKind::Call {
-            target: Some(of),
-            function,
-            args,
-        } if !function.node.starts_with('|') && !function.node.starts_with("is ") => {
-            let args = args.iter().map(|arg| step_of(arg, access_path));
-            let call = Step::Call(function.as_str().into(), args.collect::<Option<_>>()?);
-            Some(access_path(of)?.part(&[call]))
-        }
-        _ => path::access_path(expr),
-    }
+    };
+    behind.reverse();
+    Some(begin.part(&behind))
 }
 
 /// A place as it is written.
