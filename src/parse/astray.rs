@@ -116,8 +116,10 @@ pub fn asserted(builder: &Builder, word: &str, start: usize, only: Rule) -> Opti
         "`assert` is no property of a node",
         span,
     );
-    let words = condition.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let of = |names: &[&str]| words.clone().any(|word| names.contains(&word));
+    // Of `state.result` the name is `state`.
+    let words = condition.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '.'));
+    let roots = words.filter_map(|word| word.split('.').next());
+    let of = |names: &[&str]| roots.clone().any(|root| names.contains(&root));
     if of(&["result", "results", "answer"]) {
         return Some(found.help(format!(
             "what a node gives is looked at where it leads on: `goto {{ when {condition} -> NODE  else -> fail(\"why\") }}`"

@@ -131,8 +131,8 @@ fn block_edits(text: &str, (start, end): (usize, usize)) -> Option<Vec<Change>> 
     (!overlap).then_some(edits)
 }
 
-/// Whether `//` stands between two values, `string(7 // 2)`, `n: state.n // 2`: what is behind it is one value that closes a
-/// bracket of its line, or a number behind a value that is read. `line` is what stands before it.
+/// Whether `//` stands between two values, `string(7 // 2)`, `state.n // 2 > 3`: what is behind it is one value that closes a
+/// bracket of its line, or a number behind a value that is read where the expression goes on. `line` is what stands before it.
 pub fn divides(line: &str, rest: &str) -> bool {
     let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     let behind = rest.trim_start_matches(['/', ' ']);
@@ -147,9 +147,8 @@ pub fn divides(line: &str, rest: &str) -> bool {
     let read = line.get(line.trim_end_matches(path).len()..).unwrap_or("");
     let is_read = line.ends_with([')', ']'])
         || read.contains('.') && read.starts_with(|c: char| c.is_ascii_alphabetic());
-    let signs = [
-        "\n", ",", "//", "> ", "< ", "== ", ">= ", "<= ", "-> ", "? ",
-    ];
+    // Behind all else a number may be a note: `@min(1) // 3`.
+    let signs = ["> ", "< ", "== ", ">= ", "<= ", "-> ", "? "];
     let is_number = value.chars().all(|c| c.is_ascii_digit())
         && signs.iter().any(|sign| goes_on.starts_with(sign));
     line.ends_with(|c: char| path(c) && c != '.' || matches!(c, ')' | ']'))

@@ -43,7 +43,7 @@ pub fn advice(word: &str, only: Rule, slice: &str) -> Option<String> {
     let node = quoted.unwrap_or("NODE");
     // `match state.x:`
     let subject = line.strip_prefix("match ").or(line.strip_prefix("switch "));
-    let subject = subject.map(|of| of.trim_matches([' ', ':', '{', '(', ')']));
+    let subject = subject.map(|of| of.trim_matches([' ', ':', '{']));
     let arm = subject.map(|of| format!("when {of} == .. -> .."));
     Some(
         help.replace("when .. -> ..", arm.as_deref().unwrap_or("when .. -> .."))

@@ -231,7 +231,8 @@ impl Checker<'_> {
     /// What says the type of an answer, or of a part of it.
     fn expected_answer(&self, value: &str, to: &Type) -> Option<String> {
         let ty = self.types.show(to);
-        let field = value.strip_prefix("answer")?;
+        let asks = self.named("answered").is_some();
+        let field = value.strip_prefix("answer").filter(|_| asks)?;
         if field.is_empty() {
             return Some(format!("say what the answer is, `expect {ty}` in the node"));
         }

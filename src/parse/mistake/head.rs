@@ -128,6 +128,11 @@ pub fn interrupt_with_question(place: &Place) -> Option<Diagnostic> {
     let is_head = first_word(place.text) == "node" && place.last_word() == "interrupt";
     let end = balanced(inside, ')').filter(|_| is_head)?;
     let question = inside.get(..end)?.trim_ascii();
+    let question = if question.is_empty() {
+        "\"..\""
+    } else {
+        question
+    };
     let ask = format!("ask {question}  expect bool");
     let found = place.error_at(
         place.at(0, end + 2),

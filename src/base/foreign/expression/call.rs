@@ -237,6 +237,9 @@ fn got(writer: &Writer, of: &Node, key: &Node, other: &Node) -> Option<Node> {
     })
 }
 
+/// Names of elements in forms: what a form is made of may not have them.
+const OWN_NAMES: [&str; 2] = ["e", "w"];
+
 /// Names of a form, and what stands for each.
 type Bound<'n> = Vec<(&'n str, Vec<Node>)>;
 
@@ -247,6 +250,13 @@ fn applied(writer: &Writer, form: &Form, values: &Args) -> Option<Node> {
         false => form.expression,
     };
     let (bound, more) = bind(writer, form.args.filter(|_| !text.is_empty())?, values)?;
+    let values = || bound.iter().flat_map(|(_, values)| values);
+    if OWN_NAMES
+        .iter()
+        .any(|own| values().any(|value| value.mentions(own)))
+    {
+        return None;
+    }
     let (meant, _) = read::read(text, &Budget::default(), writer.template)?;
     let mut meant = filled(&meant, &bound)?;
     match &mut meant {

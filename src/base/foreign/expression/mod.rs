@@ -379,6 +379,27 @@ enum Node {
     Each(char, Box<Each>),
 }
 
+impl Node {
+    /// Whether a name stands in it, other than in a text, a function or what goes over a list.
+    fn mentions(&self, name: &str) -> bool {
+        match self {
+            Node::Plain(plain) => plain == name,
+            Node::Field(of, ..) | Node::Spread(of) | Node::Not(of) | Node::Minus(of) => {
+                of.mentions(name)
+            }
+            Node::Index(of, _, with) | Node::Binary(_, of, with) => {
+                of.mentions(name) || with.mentions(name)
+            }
+            Node::Call(of, args) => {
+                of.mentions(name) || args.iter().any(|(_, value)| value.mentions(name))
+            }
+            Node::Choice(when, yes, no) => [when, yes, no].iter().any(|of| of.mentions(name)),
+            Node::List(all) => all.iter().any(|of| of.mentions(name)),
+            _ => false,
+        }
+    }
+}
+
 /// What is made of each element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Each {
