@@ -92,6 +92,15 @@ impl ChunkedBitSet {
         self.chunks.iter().flat_map(Chunk::iter)
     }
 
+    /// Its numbers that are not less than `first`, in order.
+    pub fn starting_at(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        let before = self.chunks.partition_point(|chunk| chunk.at < first / BITS);
+        let chunks = self.chunks.iter().skip(before);
+        chunks
+            .flat_map(Chunk::iter)
+            .skip_while(move |number| *number < first)
+    }
+
     /// Whether all of another set is in it.
     pub fn is_superset(&self, other: &Self) -> bool {
         let mut own = self.chunks.iter();
@@ -104,7 +113,12 @@ impl ChunkedBitSet {
 
     /// Whether nothing of another set is in it.
     pub fn is_disjoint(&self, other: &Self) -> bool {
-        (self & other).is_empty()
+        let mut others = other.chunks.iter().peekable();
+        self.chunks.iter().all(|chunk| {
+            while others.next_if(|other| other.at < chunk.at).is_some() {}
+            let same = others.next_if(|other| other.at == chunk.at);
+            same.is_none_or(|other| chunk.with(other, |a, b| a & b).is_none())
+        })
     }
 
     /// Each chunk of the set with the one of another set, where it has one, in place.

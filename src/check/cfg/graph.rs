@@ -29,9 +29,7 @@ struct Edge {
 pub struct InEdge<'a> {
     /// Where it comes from; `None` is `start`.
     pub from: Option<BlockId>,
-    /// Which of its transitions it is a part of.
-    pub number: usize,
-    /// The same.
+    /// The transition that it is a part of.
     pub transition: &'a Transition,
     /// Which of the transition's successors it is.
     pub index: usize,
@@ -155,7 +153,6 @@ impl ControlFlowGraph {
             Some(InEdge {
                 from: (from != BlockId::Entry).then_some(from),
                 transition,
-                number: edge.weight().transition as usize,
                 index: edge.weight().successor as usize,
             })
         })

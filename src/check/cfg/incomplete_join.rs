@@ -8,7 +8,7 @@
 //! leaves the others waiting: it is reported where a jump of a node takes it, and counts for what is written behind the join
 //! whatever takes it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -24,8 +24,8 @@ use super::model::{BlockId, ControlFlowGraph, EdgeKind, JoinBlock};
 /// Most arrows of a way that a message points at.
 const SHOWN: usize = 6;
 
-/// Most arrows that are followed for one join. What needs more is not proven.
-const STEPS: usize = 1_000_000;
+/// Most blocks that are looked at for one join. What needs more is not proven.
+const STEPS: usize = 10_000_000;
 
 /// A way behind a fork that leads past a member of a join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,13 +123,16 @@ pub fn half_filled(
     }
 }
 
+/// A block that was come to backwards: by the arrow that leads on from it, and where the block behind that arrow stands.
+type Visit = (BlockId, Option<(usize, Span)>);
+
 struct Search<'a> {
     cfg: &'a ControlFlowGraph,
     join: JoinId,
-    /// How many arrows may still be followed.
+    /// How many blocks may still be looked at.
     steps: usize,
-    /// Whether a block may lead to a member without passing the join.
-    known: HashMap<(NodeId, BlockId), bool>,
+    /// What leads to members, where it was asked for.
+    before: HashMap<NodeId, BlockSet>,
 }
 
 impl<'a> Search<'a> {
@@ -138,7 +141,7 @@ impl<'a> Search<'a> {
             cfg,
             join,
             steps: STEPS,
-            known: HashMap::new(),
+            before: HashMap::new(),
         }
     }
 
@@ -157,37 +160,37 @@ impl<'a> Search<'a> {
         region.insert(BlockId::Node(member));
         let mut begins = BTreeSet::new();
         let here = BlockId::Join(self.join);
-        let mut after: HashMap<BlockId, (BlockId, Span)> = HashMap::new();
-        let mut open = match self.arrives(member, other) {
-            true => vec![BlockId::Node(member)],
-            false => Vec::new(),
-        };
-        while let Some(block) = open.pop() {
+        let mut walk: Vec<Visit> = Vec::new();
+        let mut open = Vec::new();
+        if self.arrives(member, other) {
+            walk.push((BlockId::Node(member), None));
+            open.push(0);
+        }
+        while let Some((at, block)) = open.pop().and_then(|at| Some((at, walk.get(at)?.0))) {
+            self.steps = self.steps.saturating_sub(1);
             for arrow in self.cfg.in_edges(block) {
                 if self.parts(&arrow, other) {
                     begins.insert(block);
                     continue;
                 }
-                let span = arrow
-                    .successor()
-                    .map_or(arrow.transition.span, |to| to.span);
+                let to = arrow.successor();
+                let span = to.map_or(arrow.transition.span, |to| to.span);
                 match arrow.from {
-                    Some(from) if from != here && !region.insert(from) => {}
                     Some(from) if from != here => {
-                        after.insert(from, (block, span));
-                        open.push(from);
+                        if region.insert(from) {
+                            open.push(walk.len());
+                            walk.push((from, Some((at, span))));
+                        }
                     }
-                    begin if pair.path.is_empty() => {
+                    begin => {
                         pair.again = begin.is_some();
-                        self.trace(&mut pair, &after, (block, span));
+                        self.trace(&mut pair, &walk, (at, span));
+                        return pair;
                     }
-                    _ => {}
                 }
             }
         }
-        if pair.path.is_empty() {
-            pair.past = self.ways_past(member, &region, begins);
-        }
+        pair.past = self.ways_past(member, &region, begins);
         pair
     }
 
@@ -203,19 +206,17 @@ impl<'a> Search<'a> {
     }
 
     /// Writes down the arrows from where a path begins.
-    fn trace(
-        &self,
-        pair: &mut Pair,
-        after: &HashMap<BlockId, (BlockId, Span)>,
-        first: (BlockId, Span),
-    ) {
+    fn trace(&self, pair: &mut Pair, walk: &[Visit], first: (usize, Span)) {
         let mut next = Some(first);
         while let Some((at, span)) = next {
             pair.path.push(span);
-            if pair.back.is_none() && self.cfg.in_edges(at).count() > 1 {
+            let Some((block, before)) = walk.get(at).copied() else {
+                break;
+            };
+            if pair.back.is_none() && self.cfg.in_edges(block).count() > 1 {
                 pair.back = Some(span);
             }
-            next = after.get(&at).copied();
+            next = before;
         }
     }
 
@@ -234,42 +235,25 @@ impl<'a> Search<'a> {
 
     /// Whether a block that `from` leads to may lead to a member without passing the join.
     fn leads(&mut self, first: BlockId, from: Option<NodeId>, member: NodeId) -> bool {
-        let (here, wanted) = (BlockId::Join(self.join), BlockId::Node(member));
-        self.steps = self.steps.saturating_sub(1);
-        if first == here || first == wanted {
-            return first == wanted || from == Some(member);
+        if first == BlockId::Join(self.join) {
+            return from == Some(member);
         }
-        if let Some(known) = self.known.get(&(member, first)) {
-            return *known;
-        }
-        // What stands behind the member leads to it only in its own cycle.
-        let upto = self.cfg.component(wanted);
-        // By block where it was come from.
-        let mut seen = BTreeMap::from([(first, None)]);
-        let mut open = vec![first];
-        while let Some(block) = open.pop() {
-            for next in self.cfg.successors(block).map(|next| next.to) {
+        first == BlockId::Node(member) || self.before(member).contains(first)
+    }
+
+    /// The blocks that may lead to a member without passing the join.
+    fn before(&mut self, member: NodeId) -> &BlockSet {
+        let (cfg, here) = (self.cfg, BlockId::Join(self.join));
+        self.before.entry(member).or_insert_with(|| {
+            let mut before = BlockSet::new(cfg);
+            let mut open = vec![BlockId::Node(member)];
+            while let Some(block) = open.pop().filter(|_| self.steps > 0) {
+                let new = |from: &BlockId| *from != here && before.insert(*from);
+                open.extend(cfg.predecessors(block).filter(new));
                 self.steps = self.steps.saturating_sub(1);
-                let known = self.known.get(&(member, next)).copied();
-                if self.steps == 0 || next == wanted || known == Some(true) {
-                    let mut at = Some(block);
-                    while let Some(block) = at {
-                        self.known.insert((member, block), true);
-                        at = seen.get(&block).copied().flatten();
-                    }
-                    return true;
-                }
-                let before = self.cfg.component(next).is_some_and(|at| Some(at) <= upto);
-                let fresh = before && next != here && known.is_none();
-                if fresh && !seen.contains_key(&next) {
-                    seen.insert(next, Some(block));
-                    open.push(next);
-                }
             }
-        }
-        let none = seen.into_keys().map(|block| ((member, block), false));
-        self.known.extend(none);
-        false
+            before
+        })
     }
 
     /// Whether something that runs beside what the join leads to may bring a member again.
@@ -304,8 +288,9 @@ impl<'a> Search<'a> {
         begins: BTreeSet<BlockId>,
     ) -> Vec<Past> {
         let mut past = Vec::new();
-        let mut open: Vec<BlockId> = begins.iter().copied().collect();
-        let mut seen = begins;
+        let mut open: Vec<BlockId> = begins.into_iter().collect();
+        let mut seen = BlockSet::new(self.cfg);
+        open.iter().for_each(|block| _ = seen.insert(*block));
         while let Some(block) = open.pop() {
             let node = match block {
                 BlockId::Node(node) => Some(node),

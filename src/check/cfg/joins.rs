@@ -26,7 +26,7 @@ pub(super) struct Arrivals {
     coming: ChunkedBitSet,
     /// Arrivals beside targets of their own transition that are noted as forks.
     shown: BTreeSet<(JoinId, Arrival)>,
-    /// Joins that led on, or would have, together with one.
+    /// By join, those that it was looked whether it leads on together with.
     with: IdVec<JoinId, ChunkedBitSet>,
     /// Joins that may lead on beside more than when they were last looked at.
     changed: BTreeSet<JoinId>,
@@ -142,40 +142,39 @@ impl MayHappenInParallel<'_> {
 
     /// A join leads on where each two of its members can both have come.
     pub(super) fn fire(&mut self, id: JoinId) {
-        self.joins.changed.insert(id);
-        let linked = self.joins.with.get(id).cloned().unwrap_or_default();
-        self.joins.changed.extend(linked.iter().map(JoinId));
-        let cfg = self.cfg;
-        let Some(join) = cfg.joins.get(id).filter(|_| !self.fired.contains(&id)) else {
-            return;
-        };
-        let all = self.waits_at(id);
-        // A member that is named twice never meets itself.
-        let whole = all.iter().count() == join.members.len()
-            && all.iter().all(|wait| {
-                let row = self.rows.get(wait as usize);
-                let meets = row.is_some_and(|row| row.is_superset(&all));
-                self.is_alive(wait) && (meets || join.members.len() == 1)
-            });
-        if whole {
-            self.fired.insert(id);
-            join.transitions
-                .iter()
-                .for_each(|transition| self.take(transition, None));
+        if !self.fires(id) {
+            let (cfg, waits) = (self.cfg, self.places.waits_at(id));
+            if !waits.clone().all(|wait| self.is_alive(wait)) {
+                return;
+            }
+            let all: ChunkedBitSet = waits.clone().collect();
+            let row = |wait| self.rows.get(wait as usize);
+            let meets = |wait| row(wait).is_some_and(|row| row.is_superset(&all));
+            if waits.len() > 1 && !waits.clone().all(meets) {
+                return;
+            }
+            self.fired.insert(id.0);
+            let transitions = cfg.transitions(BlockId::Join(id)).iter();
+            transitions.for_each(|transition| self.take(transition, None));
         }
+        self.joins.changed.insert(id);
     }
 
     /// Lets joins lead on beside what runs then; whether there was any to look at.
     pub(super) fn lead_on(&mut self) -> bool {
-        let changed = std::mem::take(&mut self.joins.changed);
+        let mut changed = std::mem::take(&mut self.joins.changed);
+        let these: ChunkedBitSet = changed.iter().map(|id| id.0).collect();
+        let with = self.joins.with.entries();
+        let with = with.filter(|(_, with)| !with.is_disjoint(&these));
+        changed.extend(with.map(|(id, _)| id));
         let mut round: Round = self.cfg.joins.iter().map(|_| None).collect();
         for id in &changed {
-            if self.fired.contains(id) {
+            if self.fires(*id) {
                 self.beside_tasks(*id, &mut round);
             }
         }
         for (id, arrival, forked, span) in self.joins.forked.clone() {
-            if !changed.contains(&id) || !self.fired.contains(&id) {
+            if !changed.contains(&id) || !self.fires(id) {
                 continue;
             }
             let join = self.snapshot(id, &mut round);
@@ -249,12 +248,6 @@ impl MayHappenInParallel<'_> {
         self.fires(id) && members.all(|member| is_branch(member) || comes(member))
     }
 
-    fn waits_at(&self, id: JoinId) -> ChunkedBitSet {
-        let members = self.cfg.members(id);
-        let waits = members.filter_map(|member| self.places.wait(id, member));
-        waits.collect()
-    }
-
     /// A join as it stands in a round, made when it is first asked for.
     fn snapshot(&self, id: JoinId, round: &mut Round) -> Rc<JoinSnapshot> {
         if let Some(Some(snapshot)) = round.get(id) {
@@ -285,7 +278,7 @@ impl MayHappenInParallel<'_> {
         let led = self.led(id);
         let joins = led.iter().filter_map(|place| self.places.waits(place));
         JoinSnapshot {
-            waits: self.waits_at(id),
+            waits: self.places.waits_at(id).collect(),
             led_to_joins: joins.map(|(join, _)| join).collect(),
             led,
             beside,
@@ -309,16 +302,15 @@ impl MayHappenInParallel<'_> {
         let transitions = self.places.transitions(member);
         let transitions = transitions.filter(|way| way.successors.iter().any(|to| to.to == join));
         let successors = transitions.flat_map(|transition| &transition.successors);
-        let places =
-            successors.flat_map(|successor| self.places.arrive(successor, Some(member), |_| {}));
-        places.collect()
+        let places = self.places.arrive(successors, Some(member), |_| {});
+        places.into_iter().collect()
     }
 
     /// The places that a join leads to.
     pub(super) fn led(&self, id: JoinId) -> Rc<ChunkedBitSet> {
         let successors = self.cfg.successors(BlockId::Join(id));
-        let places = successors.flat_map(|successor| self.places.arrive(successor, None, |_| {}));
-        Rc::new(places.collect())
+        let places = self.places.arrive(successors, None, |_| {});
+        Rc::new(places.into_iter().collect())
     }
 
     /// The join leads on beside what runs there, which is not what waits at the same join. What comes to another join at that
@@ -345,10 +337,10 @@ impl MayHappenInParallel<'_> {
         }
         to |= &(&*self.image(&Rc::new(beside.tasks), None).all - &join.waits);
         for (second, other, member) in also.into_iter().filter(|(second, ..)| *second != id) {
-            if let Some(with) = self.joins.with.get_mut(second) {
-                with.insert(id.0);
+            if let Some(with) = self.joins.with.get_mut(id) {
+                with.insert(second.0);
             }
-            if !self.fired.contains(&second) {
+            if !self.fires(second) {
                 continue;
             }
             let then = self.snapshot(second, round);
@@ -372,7 +364,9 @@ impl MayHappenInParallel<'_> {
         let mut places = left.iter();
         match (places.next(), places.next()) {
             (Some(only), None) => {
-                for place in right.iter() {
+                let fresh = right.iter().filter(|place| !self.has(*place, only));
+                let fresh: Vec<TokenPlace> = fresh.collect();
+                for place in fresh {
                     self.joins.pending.entry(place).or_default().insert(only);
                 }
             }

@@ -13,6 +13,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
+use thin_vec::ThinVec;
+
 use crate::base::Span;
 use crate::base::bit_set::ChunkedBitSet;
 use crate::ir::{JoinId, NodeId};
@@ -87,11 +89,11 @@ pub struct MayHappenInParallel<'a> {
     /// Who sends several tasks to a node.
     senders: HashMap<NodeId, ChunkedBitSet>,
     taken: HashSet<*const Transition>,
-    pub(super) fired: BTreeSet<JoinId>,
+    pub(super) fired: ChunkedBitSet,
     /// Joins that may fire now, or lead on beside more than before.
     pub(super) touched: BTreeSet<JoinId>,
     /// Joins whose members run or wait at a place.
-    interest: HashMap<TokenPlace, Vec<JoinId>>,
+    interest: Vec<ThinVec<JoinId>>,
     pub(super) joins: super::joins::Arrivals,
     pub(super) forks: Vec<Fork>,
     images: HashMap<ImageKey, (Rc<ChunkedBitSet>, Rc<Image>)>,
@@ -119,9 +121,9 @@ impl<'a> MayHappenInParallel<'a> {
             after: vec![None; count],
             senders: HashMap::new(),
             taken: HashSet::new(),
-            fired: BTreeSet::new(),
+            fired: ChunkedBitSet::new(),
             touched: BTreeSet::new(),
-            interest: HashMap::new(),
+            interest: vec![ThinVec::new(); count],
             joins: super::joins::Arrivals::new(cfg, count),
             forks: Vec::new(),
             images: HashMap::new(),
@@ -130,11 +132,11 @@ impl<'a> MayHappenInParallel<'a> {
             back: OnceCell::new(),
             places,
         };
-        for (id, join) in cfg.joins.entries() {
-            for (member, _) in &join.members {
-                for place in mhp.places.wait(id, *member).into_iter().chain([member.0]) {
-                    mhp.interest.entry(place).or_default().push(id);
-                }
+        for id in cfg.joins.ids() {
+            let members = cfg.members(id).map(|member| member.0);
+            for place in members.chain(mhp.places.waits_at(id)) {
+                let joins = mhp.interest.get_mut(place as usize);
+                joins.into_iter().for_each(|joins| joins.push(id));
             }
         }
         for transition in &cfg.start {
@@ -142,19 +144,6 @@ impl<'a> MayHappenInParallel<'a> {
         }
         mhp.run();
         mhp
-    }
-
-    /// Pairs of nodes that may run in the same super-step, in order, a node with itself where it gets several tasks at once.
-    pub fn pairs(&self) -> Vec<(NodeId, NodeId)> {
-        let nodes = self.cfg.nodes.ids();
-        let pairs = nodes.flat_map(|a| {
-            let partners = self.partners(a);
-            let later: Vec<u32> = partners.iter().filter(|b| *b >= a.0).collect();
-            later.into_iter().map(move |b| (a, NodeId(b)))
-        });
-        pairs
-            .filter(|(_, b)| (b.0 as usize) < self.cfg.nodes.len())
-            .collect()
     }
 
     /// What may run, or wait at a join or as deferred, in the super-steps of a node.
@@ -187,7 +176,7 @@ impl<'a> MayHappenInParallel<'a> {
 
     /// Whether a join can come to lead on.
     pub fn fires(&self, join: JoinId) -> bool {
-        self.fired.contains(&join)
+        self.fired.contains(join.0)
     }
 
     /// Whether the node can run.
@@ -269,7 +258,7 @@ impl<'a> MayHappenInParallel<'a> {
                 let on = |on| transitions.push(on);
                 let places: Rc<[TokenPlace]> = self
                     .places
-                    .arrive(successor, from, on)
+                    .arrive([successor], from, on)
                     .into_iter()
                     .collect();
                 (places, successor.many)
@@ -335,32 +324,34 @@ impl<'a> MayHappenInParallel<'a> {
 
     /// Puts places beside one.
     pub(super) fn grow(&mut self, place: TokenPlace, more: &Rc<ChunkedBitSet>) {
-        let Some(row) = self.rows.get(place as usize) else {
+        let Some(row) = self.rows.get_mut(place as usize) else {
             return;
         };
-        if Rc::ptr_eq(row, more) || !more.iter().any(|other| other != place) {
+        if !more.iter().any(|other| other != place) || row.is_superset(more) {
             return;
         }
-        let row = row.clone();
-        let sum = match (row.is_empty(), more.contains(place)) {
-            (true, true) => more.clone(),
-            (true, false) => {
-                let mut sum = ChunkedBitSet::clone(more);
-                sum.insert(place);
-                Rc::new(sum)
+        if row.is_empty() {
+            *row = more.clone();
+            if !more.contains(place) {
+                Rc::make_mut(row).insert(place);
             }
-            (false, _) if row.is_superset(more) => return,
-            (false, _) => self.kept_sum(&row, more, false),
-        };
-        if let Some(row) = self.rows.get_mut(place as usize) {
-            *row = sum;
+        } else if let Some(own) = Rc::get_mut(row) {
+            *own |= more;
+        } else {
+            let row = row.clone();
+            let sum = self.kept_sum(&row, more, false);
+            if let Some(row) = self.rows.get_mut(place as usize) {
+                *row = sum;
+            }
         }
         self.grown(place);
     }
 
     fn grown(&mut self, place: TokenPlace) {
-        self.open.insert(place);
-        if let Some(joins) = self.interest.get(&place) {
+        if self.defers || self.places.running(place).is_some() {
+            self.open.insert(place);
+        }
+        if let Some(joins) = self.interest.get(place as usize) {
             self.touched.extend(joins);
         }
         self.joins.changed(place);
@@ -407,6 +398,11 @@ impl<'a> MayHappenInParallel<'a> {
         if let Some(done) = self.done.get_mut(at) {
             *done = (row, several);
         }
+        if self.places.running(place).is_none() {
+            // What waits stays where it is, and others come beside it as they are followed themselves.
+            self.wake(place, &more);
+            return;
+        }
         // Whether a second task at the place itself is new, and whether it stands in the set without being one.
         let again = several && !twice;
         let alone = more.contains(place) && !several;
@@ -430,9 +426,9 @@ impl<'a> MayHappenInParallel<'a> {
             }
             self.grow(*to, &beside);
         }
-        if self.defers && self.places.running(place).is_none() {
-            self.wake(place, &more);
-        }
+        let places: Rc<ChunkedBitSet> = Rc::new(after.places.iter().copied().collect());
+        let waiting = more.starting_at(self.cfg.nodes.len() as TokenPlace);
+        waiting.for_each(|waiting| self.grow(waiting, &places));
     }
 
     /// Nothing else is left: deferred nodes run together, beside what waits at joins.
@@ -533,20 +529,14 @@ impl<'a> MayHappenInParallel<'a> {
         let mut full = false;
         let successors = || self.places.transitions(node).flat_map(|of| &of.successors);
         let mut passed = |transition: &Transition| full |= transition.kind == EdgeKind::Visits;
-        let mut places: BTreeSet<TokenPlace> = BTreeSet::new();
-        for successor in successors() {
-            places.extend(self.places.arrive(successor, Some(node), &mut passed));
-        }
+        let places = self.places.arrive(successors(), Some(node), &mut passed);
         let capped = places
             .iter()
             .filter_map(|to| self.capped(*to))
             .filter(|_| full);
         let capped = capped.map(|id| {
-            let plain = successors().flat_map(|successor| {
-                self.places
-                    .arrive_but(successor, Some(node), Some(id), |_| {})
-            });
-            let plain: BTreeSet<TokenPlace> = plain.collect();
+            let all = successors();
+            let plain = self.places.arrive_but(all, Some(node), Some(id), |_| {});
             (id, plain.into_iter().collect::<Rc<[TokenPlace]>>())
         });
         let capped: Vec<_> = capped

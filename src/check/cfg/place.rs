@@ -1,6 +1,7 @@
 //! Where a token of a run can be between two super-steps, and where it goes from there.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 use crate::ir::{JoinId, NodeId};
 
@@ -96,6 +97,12 @@ impl<'a> Marking<'a> {
         self.members.get(&(join, member)).copied()
     }
 
+    /// Where the members of a join wait. A member that is named twice never comes to its second place.
+    pub fn waits_at(&self, join: JoinId) -> Range<TokenPlace> {
+        let first = self.waiting.get(join.0 as usize).copied().unwrap_or(0);
+        first..first + self.cfg.members(join).count() as TokenPlace
+    }
+
     /// The ways that a finished node, or one taken on through branches, can take.
     pub fn transitions(&self, node: NodeId) -> impl Iterator<Item = &'a Transition> + use<'a> {
         let transitions = self.cfg.transitions(BlockId::Node(node)).iter();
@@ -123,29 +130,30 @@ impl<'a> Marking<'a> {
         }
     }
 
-    /// The places that going to a block may lead to, `from` being the node that arrives at a join.
+    /// The places that going to some blocks may lead to, `from` being the node that arrives at a join.
     /// Branches are followed, and a node that has been visited too often is left for its `max_visits` target.
     /// The ways passed on the way are handed to `passed`.
-    pub fn arrive(
+    pub fn arrive<'s>(
         &self,
-        successor: &Successor,
+        successors: impl IntoIterator<Item = &'s Successor>,
         from: Option<NodeId>,
         passed: impl FnMut(&'a Transition),
     ) -> BTreeSet<TokenPlace> {
-        self.arrive_but(successor, from, None, passed)
+        self.arrive_but(successors, from, None, passed)
     }
 
     /// The same, where the node `but` is not left for its `max_visits` target.
-    pub(super) fn arrive_but(
+    pub(super) fn arrive_but<'s>(
         &self,
-        successor: &Successor,
+        successors: impl IntoIterator<Item = &'s Successor>,
         from: Option<NodeId>,
         but: Option<NodeId>,
         mut passed: impl FnMut(&'a Transition),
     ) -> BTreeSet<TokenPlace> {
         let mut places = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        let mut open = vec![(successor.to, from)];
+        let successors = successors.into_iter();
+        let mut open: Vec<_> = successors.map(|successor| (successor.to, from)).collect();
         while let Some((block, via)) = open.pop() {
             if !seen.insert((block, via)) {
                 continue;

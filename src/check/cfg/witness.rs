@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::base::Span;
-use crate::ir::NodeId;
+use crate::ir::{JoinId, NodeId};
 
 use super::mhp::{Fork, MayHappenInParallel};
 use super::model::BlockId;
@@ -88,12 +88,12 @@ impl MayHappenInParallel<'_> {
                 before.entry(node.0).or_default().push(from);
             }
         }
-        for id in &self.fired {
-            for to in self.led(*id).iter() {
+        for id in self.fired.iter().map(JoinId) {
+            for to in self.led(id).iter() {
                 before
                     .entry(to)
                     .or_default()
-                    .extend(self.joins.arriving(*id));
+                    .extend(self.joins.arriving(id));
             }
         }
         Back { before, forks }
