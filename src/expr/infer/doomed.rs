@@ -17,6 +17,10 @@ use super::path::path;
 
 /// Reports the parts of an expression, right otherwise, that can't have a value.
 pub fn doomed(expr: &Expr, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
+    if let ExprKind::Record { .. } = &expr.kind {
+        // It can be made wherever its parts can. All else in it is by default, which may be much.
+        return expr.each_part(|part| doomed(part, scope, types, diags));
+    }
     let mut walk = Walk {
         scope,
         types,

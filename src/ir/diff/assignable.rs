@@ -62,6 +62,9 @@ impl Comparison<'_> {
                 _ => "it may be null, which is refused now".to_owned(),
             }),
             (from, Type::Nullable(of)) => self.ty(from, of),
+            (from, Type::Union(members)) if is_text(from) && !members.contains(&Type::String) => {
+                self.words(from, to)
+            }
             (Type::Union(members), to) => members.iter().try_for_each(|from| self.ty(from, to)),
             (from, Type::Union(members)) => self.one_of(from, members),
             (Type::List(from), Type::List(to)) | (Type::Map(from), Type::Map(to)) => {
@@ -90,11 +93,6 @@ impl Comparison<'_> {
     /// One member of a union that takes the type. Of several records the one of the same name, else the
     /// first, is meant.
     fn one_of(&mut self, from: &Type, members: &[Type]) -> Result<(), String> {
-        if let Type::Enum(_) | Type::Literal(_) = from
-            && !members.contains(&Type::String)
-        {
-            return self.words(from, &Type::Union(members.into()));
-        }
         let name = |table: &TypeTable, ty: &Type| table.show(ty).to_string();
         let wanted = name(self.from, from);
         let same = members.iter().find(|to| name(self.to, to) == wanted);
@@ -108,7 +106,7 @@ impl Comparison<'_> {
 
     /// Texts that are members of an enum or literals.
     fn words(&self, from: &Type, to: &Type) -> Result<(), String> {
-        let known = words_of(self.to, to);
+        let known: BTreeSet<String> = words_of(self.to, to).into_iter().collect();
         let gone = words_of(self.from, from).into_iter();
         let mut gone: Vec<String> = gone.filter(|word| !known.contains(word)).collect();
         if self.used != Use::Taken {
@@ -232,6 +230,13 @@ fn outer_words<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = S
         let all = std::iter::once(&member.name).chain(&member.aliases);
         all.map(|word| word.to_lowercase())
     })
+}
+
+fn is_text(ty: &Type) -> bool {
+    match ty {
+        Type::Union(members) => members.iter().all(is_text),
+        ty => matches!(ty, Type::Enum(_) | Type::Literal(_)),
+    }
 }
 
 /// The texts that a type of texts has.

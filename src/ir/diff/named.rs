@@ -4,7 +4,8 @@
 //! something added elsewhere moves nothing. Types, expressions and constants become texts. What a node does stands
 //! beside what all nodes have. Places are left at what has a name, and nowhere else.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use serde_json::{Map, Value as Json};
@@ -42,6 +43,8 @@ struct At<'s> {
 struct Namer<'f> {
     flow: &'f Flow,
     graphs: Vec<Scope>,
+    /// Expressions as they are laid out: arms that ask the same are many.
+    layouts: RefCell<HashMap<String, String>>,
 }
 
 /// The JSON of a flow. Fields and nodes that `renames` has for a graph are called by their new names.
@@ -49,6 +52,7 @@ pub(super) fn named<'f>(flow: &'f Flow, renames: impl Fn(&str) -> Option<&'f Mig
     let graphs = flow.graphs.iter();
     let namer = Namer {
         flow,
+        layouts: RefCell::default(),
         graphs: graphs
             .map(|graph| Scope::of(graph, renames(&graph.name).cloned().unwrap_or_default()))
             .collect(),
@@ -143,7 +147,7 @@ impl Namer<'_> {
             match entries.get("args") {
                 Some(_) => entries.retain(|key, _| matches!(key.as_str(), "text" | "args")),
                 None if template => return Json::String(renamed(text, fields)),
-                None => return Json::String(laid_out(text, fields)),
+                None => return Json::String(self.laid_out(text, fields)),
             }
         }
         let mut flat = Map::new();
@@ -206,6 +210,15 @@ impl Namer<'_> {
             named.insert("replacement".to_owned(), value);
         }
         Json::Object(named)
+    }
+
+    fn laid_out(&self, text: &str, fields: &BTreeMap<String, String>) -> String {
+        if !fields.is_empty() {
+            return laid_out(text, fields);
+        }
+        let mut known = self.layouts.borrow_mut();
+        let known = known.entry(text.to_owned());
+        known.or_insert_with(|| laid_out(text, fields)).clone()
     }
 
     /// A type as it is written, all of it; `None` where it is something else.
