@@ -22,6 +22,10 @@ use graphc::{audit, check, fmt, ir, lint, lower, resolve, run, viz};
 
 use shapes::{FILE, Files, Shape};
 
+/// The program's own: a compiler makes and drops many small values.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Seconds by stage.
 type Times = BTreeMap<&'static str, f64>;
 
