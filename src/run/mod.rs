@@ -6,7 +6,7 @@
 //! Inside, a step is a pure state machine ([`frame`]: outputs in the fixed order -> writes -> next
 //! tasks) with the I/O around it in one place ([`step`]). Reading order: [`plan`] (what is run),
 //! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`freshness`], `clash`, [`frame`], [`visits`], [`waiting`], [`joins`], `growth`, [`step`], [`work`]
-//! (the kinds' own work), [`update`] (an edit as a step of its own), [`effect`], [`ordinal`], [`former`], [`request`], `cut_off` and [`journal`] (what is never done twice), [`decode`] (values out of what a model wrote), [`permission`] (calls that a person has agreed to) and [`turns`] (who is first to use one), [`waits`] (time that is no task's own) and [`slots`] (who works at the same time), [`kept`] (states of called graphs that last), [`memory`] (what outlasts threads), [`engine`].
+//! (the kinds' own work), [`update`] (an edit as a step of its own), [`effect`], [`ordinal`], [`former`], [`request`], `cut_off` and [`journal`] (what is never done twice), [`decode`] (values out of what a model wrote), [`permission`] (calls that a person has agreed to) and [`turns`] (who is first to use one), [`waits`] (time that is no task's own) and [`slots`] (who works at the same time), [`persisted`] (states of called graphs that last), [`memory`] (what outlasts threads), [`engine`].
 //!
 //! Not here: any backend, any store, any text of the command line.
 

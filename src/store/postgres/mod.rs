@@ -2,7 +2,7 @@
 //!
 //! [`address`] reads where it is and [`tls`] how the way there is encrypted; [`session`] keeps a connection, and makes it
 //! anew where it is lost; [`schema`] brings the tables up to date. [`writer`] collects appends, [`batch`] checks them,
-//! [`append`] and [`add`] write them ([`rows`], [`columns`]); [`read`], [`image`] and [`past`] turn rows back into records, [`fork`] and [`compact`] do what their names say, [`kept`] has results of nodes that are used again, [`items`] long-term memory; [`lease`]
+//! [`append`] and [`add`] write them ([`rows`], [`columns`]); [`read`], [`image`] and [`past`] turn rows back into records, [`fork`] and [`compact`] do what their names say, [`cache`] has results of nodes that are used again, [`items`] long-term memory; [`lease`]
 //! says who may write, [`remove`] takes a thread away; [`server`] is for others that ask a database; [`name`] is how names are kept and [`error`] what goes wrong.
 //!
 //! A thread of the system's owns all connections and does all the work, so that a store outlives the runtime that it was

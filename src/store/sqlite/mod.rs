@@ -1,7 +1,7 @@
 //! Threads in one SQLite file.
 //!
 //! [`worker`] owns the two connections: one writes, one reads. [`crate::store::row`] turns records into rows,
-//! [`append`] writes them, [`read`] and [`image`] turn them back, [`kept`] has results of nodes that are used again, [`items`] long-term memory, [`lease`] says who may write;
+//! [`append`] writes them, [`read`] and [`image`] turn them back, [`cache`] has results of nodes that are used again, [`items`] long-term memory, [`lease`] says who may write;
 //! [`presence`] whether the file is still there; [`schema`] has the tables. [`past`] reads old records, [`fork`] copies a thread up to
 //! one of them, [`compact`] lets them go.
 //!
