@@ -332,10 +332,10 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
         let value = self.value(subject);
         let question = self.asked.questions.get(value);
         let fits = question.is_some_and(|known| known.domain.has(&atom));
-        let written = access_path(subject).is_some_and(|at| self.cx.constants.contains_key(&at));
+        let thing = self.thing(subject);
+        let written = matches!(&thing, Thing::Path(at) if self.cx.constants.contains_key(at));
         if !(fits || written || self.exact) {
-            let is = Subject::Is(self.thing(subject), atom);
-            return self.opaque(is, truth);
+            return self.opaque(Subject::Is(thing, atom), truth);
         }
         let asked = ask(value, Values::atoms([atom.clone()]), truth);
         let size = match &atom {
@@ -492,7 +492,8 @@ impl<'e, 'a> ConditionReader<'e, 'a> {
                 |known: &&LetValue| measured(&known.value).is_some_and(|of_it| same(of_it, of));
             cx.lets.iter().find(is_size).map(|known| known.name.clone())
         };
-        let shown = path(of).map(|of| format!("size({of})")).or_else(named);
+        let shown = size.access_path().map(|of| format!("size({of})"));
+        let shown = shown.or_else(named);
         self.question(size, shown, || Rc::new(cx.sizes(of)))
     }
 
